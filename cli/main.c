@@ -1,0 +1,9 @@
+#include <stdio.h>
+
+#include "privet.h"
+
+int main(void)
+{
+    puts(pv_version());
+    return 0;
+}

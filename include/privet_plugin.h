@@ -1,0 +1,269 @@
+/* privet_plugin.h - the contracts a plug-in file fulfils.
+ *
+ * One plug-in = one file + one line in src/core/registry.def.  Every slot is
+ * required unless marked optional; NULL then means the documented default.  New
+ * slots go at the end and raise PV_PLUGIN_ABI. */
+#ifndef PRIVET_PLUGIN_H
+#define PRIVET_PLUGIN_H
+#include <math.h>
+
+#include "privet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PV_PLUGIN_ABI 1u
+
+/* One tunable.  This row is the only source of the default, the range check,
+ * --help, the JSON key and the certificate entry.
+ * A default of PV_AUTO means `chosen from public quantities` by the optimiser's
+ * resolve slot: an F64 holds NAN and an I64 holds PV_AUTO_I64 until then.       */
+typedef enum pv_ptype { PV_F64 = 1, PV_I64 = 2, PV_BOOL = 3, PV_ENUM = 4, PV_STR = 5 } pv_ptype;
+#define PV_AUTO ((double)NAN)
+#define PV_AUTO_I64 INT64_MIN
+typedef struct pv_param {
+    const char *key; /* NULL ends the table                                     */
+    pv_ptype type;   /* double, int64_t, bool, int64_t (index), const char *    */
+    size_t offset;   /* into the plug-in's cfg struct                           */
+    double def, lo, hi; /* default, closed range; ENUM: def indexes `choices`   */
+    bool certified;     /* enters the guarantee, so is certified                */
+    const char *help;   /* one line, names the symbol it sets                   */
+    const char *choices; /* ENUM: "random|last|average"; STR: default or NULL   */
+} pv_param;
+
+/* First member of every ops struct, so the registry sees all kinds alike.      */
+typedef struct pv_plugin {
+    uint32_t abi;                               /* PV_PLUGIN_ABI                */
+    const char *name, *summary, *reference;     /* reference: paper, theorem    */
+    size_t cfg_size, state_size;                /* framework allocates, zeroed  */
+    const pv_param *params;                     /* never NULL; { 0 } ends it    */
+} pv_plugin;
+extern const pv_param pv_no_params[]; /* for a plug-in without parameters        */
+
+typedef struct pv_arena pv_arena;   /* scratch, freed as a whole after the run  */
+typedef struct pv_rng pv_rng;       /* the only source of randomness            */
+typedef struct pv_oracle pv_oracle; /* the only way to the data                 */
+
+double *pv_arena_f64(pv_arena *a, int64_t n); /* zeroed; NULL: no memory         */
+void *pv_arena_get(pv_arena *a, size_t size); /* zeroed, 64-byte aligned; NULL: no memory */
+
+/* ---- neighbouring relation ------------------------------------------------------
+ * ZERO_OUT: one row's contribution removed, n public.  REPLACE: one row changed. */
+typedef enum pv_relation { PV_REL_ZERO_OUT = 1, PV_REL_REPLACE = 2 } pv_relation;
+
+/* ---- data ------------------------------------------------------------------------
+ * What is declared about the rows; public, never measured on values.            */
+typedef struct pv_domain {
+    int64_t n;       /* rows                                                     */
+    int64_t p;       /* columns the model sees, bias included                    */
+    double row_norm; /* R: ||x_i|| <= R for every stored row, bias included      */
+    int64_t classes; /* 2: y in {-1,+1}; k > 2: y in {0..k-1}; 0: real y         */
+    double y_lo, y_hi; /* bounds of a real label                                 */
+} pv_domain;
+
+/* A view of rows; everything borrowed.  Dense iff x != NULL, else CSR.
+ * Row i of the view is stored row r = pick ? pick[i] : i:
+ *   dense  x[r*ld .. r*ld+p)          CSR  idx/val[ptr[r] .. ptr[r+1])
+ * Stored values are finite and ||x_r|| <= norm[r] <= domain.row_norm.           */
+typedef struct pv_rows {
+    int64_t n, p;
+    const float *x;
+    int64_t ld;
+    const int64_t *ptr;
+    const int32_t *idx;
+    const float *val;
+    const float *y;
+    const float *norm;
+    const int64_t *pick;
+} pv_rows;
+
+struct pv_load; /* what a reader gets and fills: src/data/load.h                 */
+typedef struct pv_reader_ops {
+    pv_plugin head;
+    int (*probe)(const char *path, const uint8_t *magic, size_t n); /* 0..100, after decompression */
+    pv_status (*read)(const void *cfg, struct pv_load *job);
+} pv_reader_ops;
+
+/* ---- properties of losses, regularisers, problems --------------------------------- */
+enum {
+    PV_CONVEX = 1u,
+    PV_SMOOTH = 2u,
+    PV_LIPSCHITZ = 4u,
+    PV_STRONG = 8u,
+    PV_COMPACT = 16u,
+    PV_HESSIAN = 32u,
+    PV_PROX = 64u,      /* regulariser or set with an exact prox / projection          */
+    PV_LMO = 128u,      /* set with a linear minimisation oracle                       */
+    PV_RAW_ROWS = 256u, /* a need, not a property: this optimiser reads rows itself    */
+    PV_CLASSIFY = 512u, /* link: labels are classes; without it labels are real        */
+    PV_MARGIN = 1024u   /* link: phi of m = y <w,x>; without it, of the residual <w,x> - y */
+};
+
+/* ---- GLM link: phi of the margin and its derivatives, a vector at a time ----------- */
+typedef struct pv_link_ops {
+    pv_plugin head;
+    uint32_t props;
+    double sup1, sup2, sup3; /* suprema of |phi'|, |phi''|, |phi'''|; INFINITY: unbounded */
+    void (*eval)(const void *cfg, int64_t n, const float *m, float *v, float *d1, float *d2); /* any NULL */
+} pv_link_ops;
+
+/* ---- model: what the oracle calls.  glm.c implements it once for every link. --------
+ * The oracle splits the rows into groups fixed by position and calls grad_sum per
+ * group.  Privacy rests on three promises, all tested over the registry:
+ *   (M1) each row contributes a vector of L2 norm at most clip (+ rounding);
+ *   (M2) the float sum of a group of m rows differs from the exact sum by at most
+ *        rounding(cfg, m, d) * clip in L2 norm;
+ *   (M3) rows are accumulated one after the other, so that a row whose contribution
+ *        is zero leaves the sum bit-identical.                                        */
+typedef struct pv_model_ops {
+    pv_plugin head;
+    uint32_t props; /* 0: glm takes the link's                                    */
+    int64_t (*dim)(const void *cfg, const pv_domain *dom);
+    size_t (*scratch)(const void *cfg, const pv_domain *dom, int64_t max_rows); /* bytes per thread */
+    /* Once per query before any group, on one thread; keeps a float copy of w in st. */
+    pv_status (*begin)(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a);
+    /* g (d floats) += sum of clip(grad_i); n_bad += rows that were not finite (they add 0). */
+    void (*grad_sum)(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g,
+                     int64_t *n_bad, void *scratch);
+    double (*rounding)(const void *cfg, int64_t m, int64_t d);
+    /* sum of losses over the rows: a diagnostic, never released as private          */
+    double (*value_sum)(const void *st, const void *cfg, const pv_rows *rows, void *scratch);
+    /* score: n x outputs(cfg) row-major; margin for binary and real, logits otherwise */
+    int64_t (*outputs)(const void *cfg, const pv_domain *dom);
+    void (*predict)(const void *st, const void *cfg, const pv_rows *rows, float *score, void *scratch);
+    /* G: bound on one row's gradient norm without clipping; L: smoothness constant of the
+     * average loss (INFINITY: none).  Public: from the domain and the loss constants only. */
+    void (*constants)(const void *cfg, const pv_domain *dom, double *G, double *L);
+} pv_model_ops;
+
+/* ---- regulariser r(w): never noised, never part of a sensitivity --------------------- */
+typedef struct pv_reg_ops {
+    pv_plugin head;
+    uint32_t props; /* PV_CONVEX, PV_SMOOTH, PV_PROX ...                                   */
+    double (*value)(const void *cfg, const double *w, int64_t d);
+    void (*grad)(const void *cfg, const double *w, double *g, int64_t d); /* optional: adds r'(w) to g   */
+    void (*curv)(const void *cfg, const double *w, double *h, int64_t d); /* optional: adds diag r'' to h */
+    void (*prox)(const void *cfg, double eta, double *w, int64_t d);      /* optional; in place          */
+    double (*smooth)(const void *cfg); /* optional: Lipschitz constant of r' (INFINITY: none)   */
+    double (*strong)(const void *cfg); /* optional: strong convexity of r (0: none)             */
+} pv_reg_ops;
+
+/* ---- constraint set C --------------------------------------------------------------------- */
+typedef struct pv_set_ops {
+    pv_plugin head;
+    uint32_t props;
+    pv_status (*open)(void *st, const void *cfg, int64_t d, pv_ctx *ctx, pv_arena *a); /* optional */
+    void (*project)(const void *st, const void *cfg, double *w, int64_t d); /* optional; in place      */
+    void (*lmo)(const void *st, const void *cfg, const double *g, double *v, int64_t d); /* optional: argmin_v <v,g> */
+    int64_t (*atoms)(const void *st, const void *cfg, int64_t d);           /* optional; vertices       */
+    void (*atom)(const void *st, const void *cfg, int64_t k, double *v, int64_t d); /* with atoms      */
+    double (*radius)(const void *st, const void *cfg, int64_t d); /* sup ||w||_2 over C (INFINITY)      */
+    double (*width)(const void *st, const void *cfg, int64_t d);  /* Gaussian width (INFINITY)          */
+} pv_set_ops;
+
+/* ---- privacy event: all an accountant ever sees.  Values are pinned; sensitivity
+ *      refers to the neighbouring relation of the plan ------------------------------ */
+typedef enum pv_ev_kind {
+    PV_EV_NONE = 0,
+    PV_EV_GAUSSIAN = 1,  /* a = standard deviation / L2 sensitivity                    */
+    PV_EV_LAPLACE = 2,   /* a = scale / L1 sensitivity                                 */
+    PV_EV_SELECT = 3,    /* exponential mechanism, a = its epsilon (bounded range)     */
+    PV_EV_BALL = 4,      /* uniform in a ball: (0, a), total variation                 */
+    PV_EV_EPS_DELTA = 5, /* an (epsilon, delta) known from elsewhere: a, b             */
+    PV_EV_POISSON = 10,  /* each row enters sub with probability a                     */
+    PV_EV_FIXED = 11,    /* a fraction a of the rows, without replacement, n public    */
+    PV_EV_REPEAT = 20,   /* n adaptive repetitions of sub                              */
+    PV_EV_SEQ = 21,      /* sub, then sub->next, ...                                   */
+    PV_EV_NONPRIVATE = 90
+} pv_ev_kind;
+typedef struct pv_event {
+    pv_ev_kind kind;
+    double a, b;
+    int64_t n;
+    const struct pv_event *sub, *next;
+} pv_event;
+const pv_event *pv_ev_leaf(pv_arena *a, pv_ev_kind kind, double x, double y); /* NULL: no memory */
+const pv_event *pv_ev_sampled(pv_arena *a, pv_ev_kind kind, double rate, const pv_event *sub);
+const pv_event *pv_ev_repeat(pv_arena *a, int64_t n, const pv_event *sub);
+const pv_event *pv_ev_seq(pv_arena *a, int64_t k, const pv_event *const *parts);
+
+/* ---- mechanism: noise on the integer grid ------------------------------------------------
+ * x holds sums in units of `spacing` (a power of two).  add() draws noise of scale
+ * noise_scale (same units as the sums, not grid units), rounds it to the grid and adds it. */
+typedef enum pv_norm { PV_L1 = 1, PV_L2 = 2 } pv_norm;
+typedef struct pv_mechanism_ops {
+    pv_plugin head;
+    pv_norm norm;       /* of the sensitivity it is scaled to                            */
+    pv_ev_kind event;   /* its leaf event, a = noise_scale / sensitivity                 */
+    pv_status (*add)(pv_rng *rng, double noise_scale, double spacing, int64_t *x, int64_t d);
+} pv_mechanism_ops;
+
+/* ---- optimiser -------------------------------------------------------------------------- */
+typedef struct pv_problem { /* public quantities only                                          */
+    int64_t d, n;           /* weights, rows                                                   */
+    uint32_t props;         /* of loss + reg                                                   */
+    double G, L;            /* per-row gradient bound after clipping; smoothness of the loss   */
+    double batch;           /* expected rows per query                                         */
+    double noise_multiplier, sensitivity; /* of one gradient query; 0 before calibration, or off */
+    double epsilon, delta;  /* the target; INFINITY when privacy is off                        */
+    pv_relation relation;
+    const pv_reg_ops *reg;
+    const void *reg_cfg;
+    const pv_set_ops *set;  /* NULL: the whole space                                            */
+    const void *set_cfg, *set_st;
+    const pv_event *grad_event, *atom_event; /* cost of one query of each; NULL: not offered    */
+} pv_problem;
+
+/* g = M(sum of clipped row gradients at w) / expected batch size (never the realised one):
+ * sampled, clipped, summed, noised, metered. */
+pv_status pv_query_grad(pv_oracle *o, const double *w, double *g);
+/* w <- argmin_x r(x) + ||x - w||^2/(2 eta) over the set: exact, or it was refused at planning. */
+void pv_prox(const pv_problem *p, double eta, double *w);
+
+typedef struct pv_optimizer_ops {
+    pv_plugin head;
+    uint32_t needs; /* required problem props                                             */
+    /* Fill every parameter still at PV_AUTO from public quantities; say why (NULL ok).    */
+    pv_status (*resolve)(void *cfg, const pv_problem *p, pv_ctx *ctx);
+    pv_status (*plan)(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
+    pv_status (*init)(void *st, const void *cfg, const pv_problem *p, pv_arena *a); /* optional */
+    pv_status (*step)(void *st, const void *cfg, const pv_problem *p, int64_t t,    /* t = 1, 2, ... */
+                      pv_oracle *o, double *w); /* PV_DONE after the last step             */
+    int64_t (*steps)(const void *cfg);          /* for progress                            */
+} pv_optimizer_ops;
+
+/* ---- accountant ---------------------------------------------------------------------------
+ * compose() may be called several times; it leaves no trace on refusal.  All results are
+ * upper bounds unless named _lb.  State may own memory: close() frees it (optional).       */
+typedef struct pv_accountant_ops {
+    pv_plugin head;
+    pv_status (*supports)(const void *cfg, pv_relation rel, const pv_event *ev); /* unknown kind: PV_E_UNSUPPORTED */
+    pv_status (*compose)(void *st, const void *cfg, pv_relation rel, const pv_event *ev);
+    pv_status (*epsilon_ub)(const void *st, const void *cfg, double delta, double *eps);
+    pv_status (*delta_ub)(const void *st, const void *cfg, double eps, double *delta);
+    pv_status (*epsilon_lb)(const void *st, const void *cfg, double delta, double *eps); /* optional: 0 */
+    void (*close)(void *st);                                                            /* optional    */
+} pv_accountant_ops;
+double pv_up(double x, int k); /* x moved k ulps up; 0 stays 0.  Costs round up only       */
+
+/* ---- registry ------------------------------------------------------------------------------ */
+typedef enum pv_kind {
+    PV_KIND_reader,
+    PV_KIND_link,
+    PV_KIND_model,
+    PV_KIND_reg,
+    PV_KIND_set,
+    PV_KIND_mechanism,
+    PV_KIND_optimizer,
+    PV_KIND_accountant,
+    PV_KIND_COUNT
+} pv_kind;
+const char *pv_kind_name(pv_kind kind);
+const pv_plugin *pv_find(pv_kind kind, const char *name); /* NULL: no such plug-in  */
+const pv_plugin *pv_nth(pv_kind kind, int64_t i);         /* NULL past the end      */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,45 @@
+/* acct.h - events and accountants, as the rest of the library sees them. */
+#ifndef PVI_ACCT_H
+#define PVI_ACCT_H
+#include "core/core.h"
+
+/* ---- event trees (event.c) ------------------------------------------------------------------
+ * Canonical JSON, no alternatives, unknown keys and kinds refused (P5):
+ *   {"kind":"gaussian","noise_multiplier":1.1}      {"kind":"laplace","scale":2}
+ *   {"kind":"select","epsilon":0.1}                 {"kind":"ball","delta":1e-6}
+ *   {"kind":"eps-delta","epsilon":1,"delta":1e-6}   {"kind":"none"}  {"kind":"nonprivate"}
+ *   {"kind":"poisson","rate":0.01,"event":{...}}    {"kind":"fixed","rate":0.01,"event":{...}}
+ *   {"kind":"repeat","times":100,"event":{...}}     {"kind":"sequence","events":[...]}           */
+void pvi_event_write(const pv_event *ev, pvi_jw *w, const char *key);
+/* Depth is limited (JSON's own limit); ranges are checked: rates in (0,1], noise > 0, times >= 0. */
+pv_status pvi_event_parse(pv_ctx *ctx, pv_arena *a, const char *name, const pvi_json *v, const pv_event **out);
+bool pvi_event_equal(const pv_event *x, const pv_event *y);
+/* A copy in which the noise multiplier of every Gaussian and the scale of every Laplace is
+ * multiplied by s and every selection's epsilon divided by s; other leaves stay.  NULL: no memory. */
+const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s);
+
+/* Walks the leaves (a sampled leaf counts as one) in the order a run must release them. */
+typedef struct pvi_meter pvi_meter;
+pvi_meter *pvi_meter_create(pv_arena *a, const pv_event *total);    /* NULL: no memory               */
+pv_status pvi_meter_spend(pvi_meter *m, const pv_event *leaf);      /* PV_E_PLAN: not what was planned */
+bool pvi_meter_done(const pvi_meter *m);                            /* everything planned was spent   */
+double pvi_meter_fraction(const pvi_meter *m);                      /* leaves spent / leaves planned  */
+
+/* ---- cost ------------------------------------------------------------------------------------- */
+typedef struct pvi_cost {
+    double epsilon;         /* certified upper bound at delta                                       */
+    double epsilon_lower;   /* certified lower bound; 0 when the accountant gives none             */
+    double delta;
+    const char *accountant; /* the one used (static string)                                         */
+    bool group_bound;       /* Poisson under replace: (2 eps, (1 + e^eps) delta) of zero-out         */
+} pvi_cost;
+/* accountant "best": the smallest certified upper bound among those that support the events. */
+pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double delta,
+                      pvi_cost *out);
+pv_status pvi_account_delta(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
+                            double *delta, const char **used);
+/* Smallest s (to a relative 1e-6, on the safe side) such that the cost of pvi_event_scale(ev, s) is at
+ * most epsilon at delta; re-verified after rounding. */
+pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
+                        double delta, double *s, pvi_cost *cost);
+#endif

@@ -1,0 +1,156 @@
+/* core.h - what every folder of the library may use; core itself uses nothing else in src/. */
+#ifndef PVI_CORE_H
+#define PVI_CORE_H
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "privet_plugin.h"
+
+#define PVI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* ---- context, errors (ctx.c) ----------------------------------------------------------- */
+typedef struct pvi_pool pvi_pool;
+struct pv_ctx {
+    pv_alloc alloc;
+    pv_log_fn log;
+    void *log_user;
+    pv_progress_fn progress;
+    void *progress_user;
+    pvi_pool *pool; /* owned; started on first use */
+    char err[1024];
+};
+
+/* Records the message (file, line, column first where there is one) and returns s. */
+pv_status pvi_fail(pv_ctx *ctx, pv_status s, const char *fmt, ...) PVI_PRINTF(3, 4);
+void pvi_log(pv_ctx *ctx, pv_level level, const char *fmt, ...) PVI_PRINTF(3, 4);
+bool pvi_progress(pv_ctx *ctx, const char *what, double done, double total, double epsilon);
+void *pvi_alloc(pv_ctx *ctx, size_t size); /* zeroed; NULL: no memory                       */
+void *pvi_realloc(pv_ctx *ctx, void *p, size_t old_size, size_t size);
+void pvi_free(pv_ctx *ctx, void *p);
+char *pvi_strdup(pv_ctx *ctx, const char *s);
+pv_status pvi_nomem(pv_ctx *ctx); /* pvi_fail with PV_E_NOMEM                                */
+
+/* A privacy precondition inside the library is false: carrying on could release data.     */
+#define PVI_REQUIRE(cond) ((cond) ? (void)0 : pvi_misuse(#cond, __FILE__, __LINE__))
+_Noreturn void pvi_misuse(const char *cond, const char *file, int line);
+
+/* ---- arena (arena.c) --------------------------------------------------------------------- */
+pv_arena *pvi_arena_create(pv_ctx *ctx); /* NULL: no memory                                   */
+void pvi_arena_free(pv_arena *a);        /* wipes nothing; use crypto for secrets              */
+char *pvi_arena_strdup(pv_arena *a, const char *s, size_t len);
+
+/* ---- growing text (strbuf.c) --------------------------------------------------------------- */
+typedef struct pvi_str { /* zero-initialise, set ctx; text is NUL-terminated                       */
+    pv_ctx *ctx;
+    char *s; /* owned */
+    size_t len, cap;
+    bool failed; /* an allocation failed; sticky, checked once at the end                           */
+} pvi_str;
+void pvi_str_add(pvi_str *b, const char *s, size_t len);
+void pvi_str_puts(pvi_str *b, const char *s);
+void pvi_str_printf(pvi_str *b, const char *fmt, ...) PVI_PRINTF(2, 3);
+void pvi_str_free(pvi_str *b);
+/* Takes the text out; PV_E_NOMEM if any append failed. */
+pv_status pvi_str_take(pvi_str *b, char **out);
+
+/* ---- JSON (json.c) -------------------------------------------------------------------------- */
+typedef enum pvi_jtype { PVI_JNULL, PVI_JBOOL, PVI_JNUM, PVI_JSTR, PVI_JARR, PVI_JOBJ } pvi_jtype;
+typedef struct pvi_json {
+    pvi_jtype type;
+    const char *key;  /* in an object; NUL-terminated                                              */
+    const char *text; /* string value (unescaped) or the number as written                         */
+    size_t text_len;
+    double num; /* PVI_JNUM; PVI_JBOOL 0 or 1                                                       */
+    int64_t count;                /* children                                                       */
+    struct pvi_json *child, *next; /* first child; next sibling                                     */
+    int line, column;
+} pvi_json;
+/* Strict JSON; duplicate keys, depth above 64, trailing text and NUL in strings are refused.
+ * `name` starts the error message.  The tree lives in the arena. */
+pv_status pvi_json_parse(pv_ctx *ctx, pv_arena *a, const char *name, const char *text, size_t len, pvi_json **out);
+const pvi_json *pvi_json_get(const pvi_json *obj, const char *key); /* NULL: absent                */
+/* Exact integer, no rounding: false if it is not one or does not fit. */
+bool pvi_json_i64(const pvi_json *v, int64_t *out);
+
+/* Writer.  Objects and arrays may nest; commas are placed by the writer.  indent 0 writes one
+ * line.  Doubles are written with 17 significant digits when fewer do not round-trip;
+ * infinities and NaN become strings ("inf", "-inf", "nan"), since JSON has none. */
+typedef struct pvi_jw {
+    pvi_str *out;
+    int indent, depth;
+    bool first;
+} pvi_jw;
+void pvi_jw_open(pvi_jw *w, const char *key, char bracket); /* key NULL inside arrays and at top   */
+void pvi_jw_close(pvi_jw *w, char bracket);
+void pvi_jw_str(pvi_jw *w, const char *key, const char *value); /* NULL: null                       */
+void pvi_jw_f64(pvi_jw *w, const char *key, double value);
+void pvi_jw_i64(pvi_jw *w, const char *key, int64_t value);
+void pvi_jw_bool(pvi_jw *w, const char *key, bool value);
+void pvi_jw_raw(pvi_jw *w, const char *key, const char *json); /* already JSON                      */
+void pvi_f64_text(double x, char out[32]);                     /* shortest text that reads back as x */
+
+/* ---- numbers (number.c): locale-free ------------------------------------------------------------ */
+bool pvi_parse_f64(const char *s, size_t len, double *out); /* whole text; decimal, inf, nan allowed  */
+bool pvi_parse_i64(const char *s, size_t len, int64_t *out);
+
+/* ---- parameters (param.c) ------------------------------------------------------------------------ */
+/* Writes defaults into cfg (cfg_size bytes, zeroed by the caller). */
+void pvi_param_defaults(const pv_param *rows, void *cfg);
+/* Parses, range-checks and stores one value.  `prefix` ("optimizer.") names the key in messages;
+ * strings are copied to the arena. */
+pv_status pvi_param_set(pv_ctx *ctx, pv_arena *a, const char *prefix, const pv_param *rows, void *cfg, const char *key,
+                        const char *value);
+const pv_param *pvi_param_find(const pv_param *rows, const char *key);
+void pvi_param_text(const pv_param *row, const void *cfg, pvi_str *out); /* the value as it would be set */
+void pvi_param_json(const pv_param *row, const void *cfg, pvi_jw *w, const char *key);
+void pvi_param_describe(const pv_param *row, pvi_jw *w); /* for `privet list`                          */
+const char *pvi_nearest(const char *word, const char *const *words, int64_t n); /* NULL: nothing near    */
+
+/* ---- threads (parallel.c) -------------------------------------------------------------------------- */
+void pvi_pool_free(pvi_pool *pool, pv_ctx *ctx);
+int pvi_threads(pv_ctx *ctx);                                  /* at least 1                            */
+pv_status pvi_set_threads(pv_ctx *ctx, int threads);           /* 0: as many as cores                   */
+typedef void (*pvi_task)(void *arg, int64_t task, int thread); /* thread < pvi_threads                  */
+/* Runs fn for task = 0 .. n-1, each exactly once, on all threads; returns when all are done.  Which
+ * thread runs which task is not fixed, so results must not depend on it (integers sum exactly;
+ * floating sums go into a slot per task and are added in task order). */
+void pvi_parallel(pv_ctx *ctx, int64_t n, pvi_task fn, void *arg);
+
+/* ---- bounds (bound.c) -------------------------------------------------------------------------------- */
+double pvi_down(double x, int k); /* x moved k ulps down; 0 stays 0                                       */
+
+/* ---- cryptography (crypto.c): the only file that includes sodium.h ------------------------------------- */
+#define PVI_KEY_SIZE 32
+#define PVI_HASH_SIZE 32
+pv_status pvi_entropy(pv_ctx *ctx, void *out, size_t size); /* operating system; PV_E_RNG: none            */
+/* ChaCha20 keystream blocks from `counter` (64-byte blocks) on. */
+void pvi_chacha20(const uint8_t key[PVI_KEY_SIZE], uint64_t nonce, uint64_t counter, uint8_t *out, size_t size);
+void pvi_wipe(void *p, size_t size);
+void pvi_hash(const uint8_t *key, size_t key_len, const void *data, size_t size, uint8_t out[PVI_HASH_SIZE]);
+typedef struct pvi_hasher {
+    _Alignas(64) uint8_t opaque[512];
+} pvi_hasher;
+void pvi_hash_begin(pvi_hasher *h, const uint8_t *key, size_t key_len); /* key NULL: unkeyed               */
+void pvi_hash_add(pvi_hasher *h, const void *data, size_t size);
+void pvi_hash_end(pvi_hasher *h, uint8_t out[PVI_HASH_SIZE]);
+void pvi_hex(const uint8_t *in, size_t n, char *out); /* out: 2n + 1 characters                            */
+
+/* ---- files (file.c) -------------------------------------------------------------------------------------- */
+/* Whole file into memory, at most `limit` bytes; directories and special files are refused. */
+pv_status pvi_file_read(pv_ctx *ctx, const char *path, size_t limit, char **out, size_t *len);
+/* Writes to a temporary file beside `path`, flushes it to disk, then renames: the old file
+ * survives every failure, and no temporary is left behind. */
+pv_status pvi_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size);
+typedef struct pvi_atomic { /* the same in pieces */
+    pv_ctx *ctx;
+    FILE *f;
+    char *path, *temp; /* owned */
+} pvi_atomic;
+pv_status pvi_atomic_open(pv_ctx *ctx, const char *path, pvi_atomic *out);
+pv_status pvi_atomic_commit(pvi_atomic *a);  /* also frees; on failure nothing is left behind */
+void pvi_atomic_abandon(pvi_atomic *a);      /* safe after commit                               */
+/* Removes the temporary files of writes under way; safe in a signal handler. */
+void pvi_atomic_cleanup_all(void);
+
+#endif

@@ -1,0 +1,139 @@
+/* ctx.c - the context: allocator, logger, progress, last error message. */
+#include "core.h"
+
+#include <stdlib.h>
+
+static void *libc_get(void *self, size_t n)
+{
+    (void)self;
+    return malloc(n);
+}
+
+static void libc_put(void *self, void *p)
+{
+    (void)self;
+    free(p);
+}
+
+pv_status pv_ctx_create(const pv_alloc *a, pv_ctx **out)
+{
+    const pv_alloc libc = { libc_get, libc_put, NULL };
+
+    if (!out) return PV_E_ARG;
+    *out = NULL;
+    if (!a) a = &libc;
+    pv_ctx *ctx = a->get(a->self, sizeof *ctx);
+    if (!ctx) return PV_E_NOMEM;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->alloc = *a;
+    *out = ctx;
+    return PV_OK;
+}
+
+void pv_ctx_free(pv_ctx *ctx)
+{
+    if (!ctx) return;
+    pvi_pool_free(ctx->pool, ctx);
+    const pv_alloc a = ctx->alloc;
+    a.put(a.self, ctx);
+}
+
+const char *pv_ctx_errmsg(const pv_ctx *ctx)
+{
+    return ctx ? ctx->err : "no context";
+}
+
+void pv_string_free(pv_ctx *ctx, char *s)
+{
+    pvi_free(ctx, s);
+}
+
+void pv_ctx_on_log(pv_ctx *ctx, pv_log_fn fn, void *user)
+{
+    ctx->log = fn;
+    ctx->log_user = user;
+}
+
+void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user)
+{
+    ctx->progress = fn;
+    ctx->progress_user = user;
+}
+
+/* Control characters of a hostile file must not reach a terminal through a message. */
+static void make_printable(char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char)*s < 0x20 || *s == 0x7f) *s = '?';
+}
+
+pv_status pvi_fail(pv_ctx *ctx, pv_status s, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(ctx->err, sizeof ctx->err, fmt, ap);
+    va_end(ap);
+    make_printable(ctx->err);
+    return s;
+}
+
+pv_status pvi_nomem(pv_ctx *ctx)
+{
+    return pvi_fail(ctx, PV_E_NOMEM, "out of memory");
+}
+
+void pvi_log(pv_ctx *ctx, pv_level level, const char *fmt, ...)
+{
+    char line[1024];
+    va_list ap;
+
+    if (!ctx->log) return;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    make_printable(line);
+    ctx->log(ctx->log_user, level, line);
+}
+
+bool pvi_progress(pv_ctx *ctx, const char *what, double done, double total, double epsilon)
+{
+    return ctx->progress ? ctx->progress(ctx->progress_user, what, done, total, epsilon) : true;
+}
+
+void *pvi_alloc(pv_ctx *ctx, size_t size)
+{
+    if (size > PTRDIFF_MAX) return NULL;
+    void *p = ctx->alloc.get(ctx->alloc.self, size ? size : 1);
+    if (p) memset(p, 0, size);
+    return p;
+}
+
+void *pvi_realloc(pv_ctx *ctx, void *p, size_t old_size, size_t size)
+{
+    if (size > PTRDIFF_MAX) return NULL;
+    void *q = ctx->alloc.get(ctx->alloc.self, size ? size : 1);
+    if (!q) return NULL;
+    if (p) memcpy(q, p, old_size < size ? old_size : size);
+    pvi_free(ctx, p);
+    return q;
+}
+
+void pvi_free(pv_ctx *ctx, void *p)
+{
+    if (p) ctx->alloc.put(ctx->alloc.self, p);
+}
+
+char *pvi_strdup(pv_ctx *ctx, const char *s)
+{
+    const size_t n = strlen(s) + 1;
+    char *t = pvi_alloc(ctx, n);
+    if (t) memcpy(t, s, n);
+    return t;
+}
+
+_Noreturn void pvi_misuse(const char *cond, const char *file, int line)
+{
+    /* The one place that writes to stderr: the process ends here, and silence would hide why. */
+    fprintf(stderr, "privet: internal privacy check failed: %s (%s:%d)\n", cond, file, line);
+    abort();
+}

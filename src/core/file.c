@@ -1,0 +1,170 @@
+/* file.c - reading small files whole; writing files so that the old one survives any failure. */
+#include "core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Temporary files under way, so that a signal handler can remove them.  The slots hold pointers
+ * that only file.c frees; unlink() is async-signal-safe. */
+enum { SLOTS = 16 };
+static _Atomic(char *) under_way[SLOTS];
+
+static void note_temp(char *old, char *now)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        char *expect = old;
+        if (atomic_compare_exchange_strong(&under_way[i], &expect, now)) return;
+    }
+}
+
+void pvi_atomic_cleanup_all(void)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        const char *t = atomic_load(&under_way[i]);
+        if (t) unlink(t);
+    }
+}
+
+pv_status pvi_file_read(pv_ctx *ctx, const char *path, size_t limit, char **out, size_t *len)
+{
+    pv_status s = PV_OK;
+    struct stat st;
+    char *buf = NULL;
+    size_t used = 0;
+
+    *out = NULL;
+    *len = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return pvi_fail(ctx, PV_E_IO, "%s: %s", path, strerror(errno));
+    if (fstat(fd, &st) != 0) s = pvi_fail(ctx, PV_E_IO, "%s: %s", path, strerror(errno));
+    else if (S_ISDIR(st.st_mode)) s = pvi_fail(ctx, PV_E_IO, "%s: is a directory, a file is needed", path);
+    else if (!S_ISREG(st.st_mode)) s = pvi_fail(ctx, PV_E_IO, "%s: not a regular file", path);
+    else if ((uint64_t)st.st_size > limit)
+        s = pvi_fail(ctx, PV_E_FORMAT, "%s: %lld bytes, more than the %zu such a file may have", path,
+                     (long long)st.st_size, limit);
+    if (s != PV_OK) goto out;
+    buf = pvi_alloc(ctx, (size_t)st.st_size + 1);
+    if (!buf) {
+        s = pvi_nomem(ctx);
+        goto out;
+    }
+    while (used < (size_t)st.st_size) {
+        const ssize_t n = read(fd, buf + used, (size_t)st.st_size - used);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) {
+            s = pvi_fail(ctx, PV_E_IO, "%s: %s", path, strerror(errno));
+            goto out;
+        }
+        if (n == 0) break;
+        used += (size_t)n;
+    }
+    *out = buf;
+    *len = used;
+    buf = NULL;
+out:
+    pvi_free(ctx, buf);
+    close(fd);
+    return s;
+}
+
+pv_status pvi_atomic_open(pv_ctx *ctx, const char *path, pvi_atomic *a)
+{
+    struct stat st;
+
+    memset(a, 0, sizeof *a);
+    a->ctx = ctx;
+    if (!*path) return pvi_fail(ctx, PV_E_IO, "the output path is empty");
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return pvi_fail(ctx, PV_E_IO, "%s: is a directory, cannot be written as a file", path);
+    const size_t n = strlen(path);
+    a->path = pvi_strdup(ctx, path);
+    a->temp = pvi_alloc(ctx, n + 16);
+    if (!a->path || !a->temp) {
+        pvi_atomic_abandon(a);
+        return pvi_nomem(ctx);
+    }
+    snprintf(a->temp, n + 16, "%s.tmp.XXXXXX", path);
+    const int fd = mkostemp(a->temp, O_CLOEXEC);
+    if (fd >= 0) {
+        note_temp(NULL, a->temp);
+        a->f = fdopen(fd, "wb");
+    }
+    if (!a->f) {
+        const int e = errno;
+        if (fd >= 0) close(fd);
+        else a->temp[0] = '\0'; /* nothing to remove */
+        pvi_atomic_abandon(a);
+        return pvi_fail(ctx, PV_E_IO, "%s: cannot be written: %s", path, strerror(e));
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(fd, 0666 & ~mask) != 0) { /* mkostemp made it 0600; not fatal */
+    }
+    return PV_OK;
+}
+
+/* Makes the rename itself durable. */
+static void sync_folder(const char *path, pv_ctx *ctx)
+{
+    char *copy = pvi_strdup(ctx, path);
+    if (!copy) return;
+    const int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    pvi_free(ctx, copy);
+}
+
+pv_status pvi_atomic_commit(pvi_atomic *a)
+{
+    bool ok = fflush(a->f) == 0 && !ferror(a->f) && fsync(fileno(a->f)) == 0;
+    int e = errno;
+    if (fclose(a->f) != 0 && ok) {
+        ok = false;
+        e = errno;
+    }
+    a->f = NULL;
+    if (ok && rename(a->temp, a->path) != 0) {
+        ok = false;
+        e = errno;
+    }
+    pv_status s = PV_OK;
+    if (ok) {
+        note_temp(a->temp, NULL);
+        sync_folder(a->path, a->ctx);
+        a->temp[0] = '\0';
+    } else {
+        s = pvi_fail(a->ctx, PV_E_IO, "%s: cannot be written: %s", a->path, strerror(e));
+    }
+    pvi_atomic_abandon(a);
+    return s;
+}
+
+void pvi_atomic_abandon(pvi_atomic *a)
+{
+    if (a->f) fclose(a->f);
+    a->f = NULL;
+    if (a->temp && a->temp[0]) unlink(a->temp);
+    if (a->temp) note_temp(a->temp, NULL);
+    if (a->ctx) {
+        pvi_free(a->ctx, a->temp);
+        pvi_free(a->ctx, a->path);
+    }
+    a->temp = a->path = NULL;
+}
+
+pv_status pvi_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size)
+{
+    pvi_atomic a;
+    pv_status s = pvi_atomic_open(ctx, path, &a);
+    if (s != PV_OK) return s;
+    if (fwrite(data, 1, size, a.f) != size) { /* commit sees the error flag and reports it */
+    }
+    return pvi_atomic_commit(&a);
+}

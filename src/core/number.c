@@ -1,0 +1,56 @@
+/* number.c - numbers to text and back, whatever the locale of the host program. */
+#include "core.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static locale_t c_locale;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+bool pvi_parse_f64(const char *s, size_t len, double *out)
+{
+    char buf[512], *end;
+    if (len == 0 || len >= sizeof buf) return false;
+    for (size_t i = 0; i < len; i++) { /* strtod also takes hexadecimal, blanks and nan(...): we do not */
+        const char c = s[i];
+        if (!((c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-' || (c >= 'A' && c <= 'Z' && c != 'X') ||
+              (c >= 'a' && c <= 'z' && c != 'x')))
+            return false;
+    }
+    memcpy(buf, s, len);
+    buf[len] = '\0';
+    pthread_once(&once, make_locale);
+    *out = c_locale ? strtod_l(buf, &end, c_locale) : strtod(buf, &end);
+    return *end == '\0';
+}
+
+bool pvi_parse_i64(const char *s, size_t len, int64_t *out)
+{
+    char buf[32], *end;
+    if (len == 0 || len >= sizeof buf) return false;
+    for (size_t i = 0; i < len; i++)
+        if (!((s[i] >= '0' && s[i] <= '9') || (i == 0 && (s[i] == '-' || s[i] == '+') && len > 1))) return false;
+    memcpy(buf, s, len);
+    buf[len] = '\0';
+    errno = 0;
+    *out = strtoll(buf, &end, 10);
+    return errno == 0 && *end == '\0';
+}
+
+void pvi_f64_text(double x, char out[32])
+{
+    double back;
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(out, 32, "%.*g", digits, x);
+        for (char *c = out; *c; c++) /* the host's decimal sign, whatever it is */
+            if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || *c == '+' || *c == '-')) *c = '.';
+        if (pvi_parse_f64(out, strlen(out), &back) && back == x) return;
+    }
+}

@@ -1,0 +1,138 @@
+/* parallel.c - a small pool of threads that share a counter of tasks.
+ *
+ * Workers spin briefly for the next job before they sleep, because mini-batch queries follow each
+ * other within microseconds.  The caller's thread works too, as thread 0. */
+#include "core.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 256, SPINS = 2000 };
+
+typedef struct worker {
+    struct pvi_pool *pool;
+    int index;
+    pthread_t thread;
+} worker;
+
+struct pvi_pool {
+    int threads; /* caller included */
+    int started; /* workers that exist: threads - 1, or fewer if the system gave no more */
+    worker *workers;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    _Atomic uint64_t job; /* raised for every job; workers watch it */
+    bool quit;
+    pvi_task fn;
+    void *arg;
+    int64_t n;
+    _Atomic int64_t next;
+    _Atomic int busy; /* workers still inside the current job */
+};
+
+static void drain(pvi_pool *p, int thread)
+{
+    for (int64_t i; (i = atomic_fetch_add(&p->next, 1)) < p->n;) p->fn(p->arg, i, thread);
+}
+
+static void *work(void *arg)
+{
+    worker *w = arg;
+    pvi_pool *p = w->pool;
+    uint64_t seen = 0;
+
+    for (;;) {
+        for (int i = 0; i < SPINS && atomic_load(&p->job) == seen; i++) sched_yield();
+        pthread_mutex_lock(&p->lock);
+        while (atomic_load(&p->job) == seen && !p->quit) pthread_cond_wait(&p->wake, &p->lock);
+        const bool quit = p->quit;
+        seen = atomic_load(&p->job);
+        pthread_mutex_unlock(&p->lock);
+        if (quit) return NULL;
+        drain(p, w->index);
+        atomic_fetch_sub(&p->busy, 1);
+    }
+}
+
+static int core_count(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+pv_status pvi_set_threads(pv_ctx *ctx, int threads)
+{
+    if (threads < 0 || threads > MAX_THREADS)
+        return pvi_fail(ctx, PV_E_PARAM, "threads must be between 0 (all cores) and %d", MAX_THREADS);
+    if (threads == 0) threads = core_count();
+    if (threads > MAX_THREADS) threads = MAX_THREADS;
+    if (ctx->pool && ctx->pool->threads == threads) return PV_OK;
+    pvi_pool_free(ctx->pool, ctx);
+    ctx->pool = NULL;
+
+    pvi_pool *p = pvi_alloc(ctx, sizeof *p);
+    worker *w = pvi_alloc(ctx, sizeof *w * (size_t)threads);
+    if (!p || !w) {
+        pvi_free(ctx, p);
+        pvi_free(ctx, w);
+        return pvi_nomem(ctx);
+    }
+    p->threads = threads;
+    p->workers = w;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->wake, NULL);
+    for (int i = 1; i < threads; i++) {
+        w[i] = (worker){ .pool = p, .index = i };
+        if (pthread_create(&w[i].thread, NULL, work, &w[i]) != 0) break; /* fewer threads, same result */
+        p->started++;
+    }
+    ctx->pool = p;
+    return PV_OK;
+}
+
+void pvi_pool_free(pvi_pool *p, pv_ctx *ctx)
+{
+    if (!p) return;
+    pthread_mutex_lock(&p->lock);
+    p->quit = true;
+    atomic_fetch_add(&p->job, 1);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 1; i <= p->started; i++) pthread_join(p->workers[i].thread, NULL);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->wake);
+    pvi_free(ctx, p->workers);
+    pvi_free(ctx, p);
+}
+
+int pvi_threads(pv_ctx *ctx)
+{
+    if (!ctx->pool && pvi_set_threads(ctx, 0) != PV_OK) return 1;
+    return ctx->pool->threads;
+}
+
+void pvi_parallel(pv_ctx *ctx, int64_t n, pvi_task fn, void *arg)
+{
+    const int threads = pvi_threads(ctx);
+    pvi_pool *p = ctx->pool;
+
+    if (n <= 1 || threads == 1 || !p || p->started == 0) {
+        for (int64_t i = 0; i < n; i++) fn(arg, i, 0);
+        return;
+    }
+    pthread_mutex_lock(&p->lock);
+    p->fn = fn;
+    p->arg = arg;
+    p->n = n;
+    atomic_store(&p->next, 0);
+    atomic_store(&p->busy, p->started);
+    atomic_fetch_add(&p->job, 1);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+    drain(p, 0);
+    while (atomic_load(&p->busy) > 0) sched_yield();
+}

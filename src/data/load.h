@@ -1,0 +1,51 @@
+/* load.h - rows from files: settings, schema, matrix, and what a reader fills. */
+#ifndef PVI_LOAD_H
+#define PVI_LOAD_H
+#include "core/core.h"
+
+/* The data.* settings; rows in pvi_data_params. */
+typedef struct pvi_data_cfg {
+    const char *path, *schema, *format, *labels; /* format: reader name or "auto"; labels "a,b,..."         */
+    int64_t rows, features;  /* PV_AUTO_I64: taken from the file (then treated as public, and said so)       */
+    double row_norm;         /* R                                                                             */
+    int64_t norm;            /* enum clip|unit: scale down rows above R, or scale every row to R              */
+    double center;           /* public constant subtracted from every value before scaling (dense readers)    */
+    double bias;             /* value of the constant column appended before the row is normed; 0: none        */
+    int64_t layout;          /* enum auto|dense|sparse; auto decides by the declared number of features only    */
+    int64_t outside;         /* enum error|clamp|missing: values outside the schema                             */
+    const char *key_path;    /* secret that keys the digest; NULL: the user's own, made on first use            */
+} pvi_data_cfg;
+extern const pv_param pvi_data_params[];
+
+/* What the model needs of the labels: classes (2: -1/+1; k: 0..k-1; 0: real values within y_lo..y_hi;
+ * -1: whatever the schema or data.labels declares) and, when scoring, the trained model's columns. */
+typedef struct pvi_expect {
+    int64_t classes;
+    double y_lo, y_hi;
+    int64_t features; /* 0: free; otherwise the columns of the trained model, bias excluded          */
+    bool labels_optional; /* predict: a file without labels is fine where the format can tell        */
+} pvi_expect;
+
+typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free                            */
+    pv_ctx *ctx;
+    pv_domain domain;
+    int64_t ld;
+    float *x;                /* dense, 64-byte aligned                                                */
+    int64_t *ptr;
+    int32_t *idx;
+    float *val;              /* CSR                                                                   */
+    float *y, *norm;
+    bool has_labels;
+    bool features_measured;  /* p came from the file                                                 */
+    char digest[65];         /* keyed, hexadecimal                                                    */
+    char *schema_json;       /* canonical text of the schema in force, for the model file; may be NULL */
+    char **class_names;      /* domain.classes names, NULL for real labels                            */
+    void *block;             /* storage behind the arrays                                             */
+} pvi_matrix;
+
+pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pvi_matrix **out);
+void pvi_matrix_free(pvi_matrix *m);
+pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count);
+/* What a declared schema says without reading any row: features (bias excluded) and label kind. */
+pv_status pvi_schema_shape(pv_ctx *ctx, const pvi_data_cfg *cfg, int64_t *features, pvi_expect *labels);
+#endif

@@ -1,0 +1,50 @@
+/* out.h - what leaves a run: certificate and model file. */
+#ifndef PVI_OUT_H
+#define PVI_OUT_H
+#include "acct/acct.h"
+
+/* Everything a certificate says.  Strings are borrowed from the arena or static. */
+typedef struct pvi_cert {
+    bool is_private;          /* false: privacy=off or a test seed; verify rejects it                  */
+    const char *why_not;      /* reason when !is_private, else NULL                                     */
+    pv_relation relation;     /* the headline                                                           */
+    double epsilon, delta;
+    const char *accountant;
+    const pv_event *events;
+    double epsilon_replace;   /* the same releases under replace, at the same delta (zero-out headline) */
+    const pv_event *events_replace;
+    bool replace_is_group_bound;
+    const char *model, *optimizer, *mechanism, *sampler;
+    int64_t rows, features;   /* n and d as used in the guarantee                                       */
+    bool features_measured;   /* taken from the file, treated as public                                 */
+    double clip_norm, sensitivity, noise_multiplier, noise_stddev, grid_spacing, row_norm;
+    double rounding_allowance; /* part of the sensitivity that pays for floating-point and the grid     */
+    int64_t queries;          /* noisy releases made                                                    */
+    const char *data_digest;  /* keyed hash, hex                                                        */
+    const char *settings;     /* JSON object of every setting, resolved; secrets and paths left out     */
+    const char *const *assumptions; /* n_assumptions sentences                                          */
+    int64_t n_assumptions;
+} pvi_cert;
+
+/* Canonical JSON, fields in a fixed order, ends with a checksum over everything before it. */
+pv_status pvi_cert_write(pv_ctx *ctx, const pvi_cert *c, char **json);
+/* Strict: unknown, missing or repeated fields, a wrong checksum, non-canonical text: refused. */
+pv_status pvi_cert_parse(pv_ctx *ctx, pv_arena *a, const char *name, const char *text, size_t len, pvi_cert *out);
+/* Recomputes both epsilons from the events; PV_E_VERIFY with the reason. */
+pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c);
+
+/* Model file: magic, version, lengths, JSON header, little-endian doubles, checksum. */
+typedef struct pvi_model_file {
+    const char *model;        /* link or model name                                                     */
+    const char *settings;     /* JSON object of every setting                                           */
+    const char *certificate;  /* canonical JSON                                                         */
+    const char *schema;       /* canonical JSON of the data schema, NULL: none                          */
+    const char *const *class_names;
+    pv_domain domain;
+    const double *w;
+    int64_t d;
+} pvi_model_file;
+pv_status pvi_model_write(pv_ctx *ctx, const char *path, const pvi_model_file *m);
+pv_status pvi_model_read(pv_ctx *ctx, pv_arena *a, const char *path, pvi_model_file *out);
+bool pvi_is_model_file(const char *text, size_t len);
+#endif

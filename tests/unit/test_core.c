@@ -1,0 +1,221 @@
+/* test_core.c - context, arena, text, JSON, parameters, numbers, threads, files. */
+#include "core/core.h"
+#include "pvtest.h"
+
+#include <unistd.h>
+
+static pv_ctx *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+static pv_status parse(const char *text, pv_arena *a, pvi_json **v)
+{
+    return pvi_json_parse(ctx, a, "t", text, strlen(text), v);
+}
+
+static void json_round_trip(void **state)
+{
+    (void)state;
+    pv_arena *a = pvi_arena_create(ctx);
+    pvi_json *v;
+    PVT_OK(parse("{\"a\": [1, -2.5e3, true, null, \"x\\n\\u00e9\\ud83d\\ude00\"], \"b\": {}}", a, &v));
+    const pvi_json *list = pvi_json_get(v, "a");
+    PVT_IS(list->count, 5);
+    PVT_NEAR(list->child->next->num, -2500.0, 0);
+    int64_t one;
+    PVT_TRUE(pvi_json_i64(list->child, &one) && one == 1);
+    PVT_TRUE(!pvi_json_i64(list->child->next, &one));
+    const pvi_json *s = list->child->next->next->next->next;
+    assert_string_equal(s->text, "x\n\xc3\xa9\xf0\x9f\x98\x80");
+
+    pvi_str out = { .ctx = ctx };
+    pvi_jw w = { .out = &out };
+    pvi_jw_open(&w, NULL, '{');
+    pvi_jw_str(&w, "s", s->text);
+    pvi_jw_f64(&w, "f", 0.1);
+    pvi_jw_f64(&w, "inf", INFINITY);
+    pvi_jw_open(&w, "l", '[');
+    pvi_jw_i64(&w, NULL, INT64_MIN);
+    pvi_jw_bool(&w, NULL, false);
+    pvi_jw_close(&w, ']');
+    pvi_jw_close(&w, '}');
+    assert_string_equal(out.s, "{\"s\":\"x\\u000a\xc3\xa9\xf0\x9f\x98\x80\",\"f\":0.1,\"inf\":\"inf\",\"l\":[-9223372036854775808,false]}");
+    PVT_OK(parse(out.s, a, &v));
+    pvi_str_free(&out);
+    pvi_arena_free(a);
+}
+
+static void json_refuses(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "", "{", "[1,]", "{\"a\":1,\"a\":2}", "{a:1}", "[01]", "[1.]", "[1e]", "[+1]", "nul",
+                                       "\"\\u0000\"", "\"\\ud800\"", "\"\\q\"", "\"a", "[1] x", "[1e999]", "\"\t\"", "[\"\\" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        pv_arena *a = pvi_arena_create(ctx);
+        pvi_json *v;
+        PVT_CHECK(parse(bad[i], a, &v) == PV_E_FORMAT, "accepted: %s", bad[i]);
+        PVT_TRUE(v == NULL);
+        pvi_arena_free(a);
+    }
+    char deep[200];
+    memset(deep, '[', sizeof deep - 1);
+    deep[sizeof deep - 1] = '\0';
+    pv_arena *a = pvi_arena_create(ctx);
+    pvi_json *v;
+    PVT_IS(parse(deep, a, &v), PV_E_FORMAT);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "nested too deeply"));
+    PVT_IS(parse("{\n  \"a\": x}", a, &v), PV_E_FORMAT);
+    PVT_CHECK(strncmp(pv_ctx_errmsg(ctx), "t:2:8:", 6) == 0, "%s", pv_ctx_errmsg(ctx));
+    pvi_arena_free(a);
+}
+
+static void numbers_round_trip(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    char text[32];
+    for (int i = 0; i < 20000; i++) {
+        union {
+            uint64_t u;
+            double d;
+        } x = { .u = pvt_u64(&seed) };
+        double back;
+        if (!isfinite(x.d)) continue;
+        pvi_f64_text(x.d, text);
+        PVT_TRUE(pvi_parse_f64(text, strlen(text), &back));
+        PVT_CHECK(back == x.d, "%s", text);
+    }
+    double d;
+    int64_t k;
+    PVT_TRUE(!pvi_parse_f64("0x10", 4, &d) && !pvi_parse_f64(" 1", 2, &d) && !pvi_parse_f64("1 ", 2, &d));
+    PVT_TRUE(!pvi_parse_i64("9223372036854775808", 19, &k) && !pvi_parse_i64("-", 1, &k) && !pvi_parse_i64("1.0", 3, &k));
+}
+
+typedef struct cfg {
+    double eta;
+    int64_t steps, mode;
+    bool on;
+    const char *path;
+} cfg;
+static const pv_param rows[] = {
+    { "eta", PV_F64, offsetof(cfg, eta), 0.5, 0, 10, false, "step", NULL },
+    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T", NULL },
+    { "mode", PV_ENUM, offsetof(cfg, mode), 1, 0, 0, false, "which", "last|average" },
+    { "on", PV_BOOL, offsetof(cfg, on), 1, 0, 1, false, "switch", NULL },
+    { "path", PV_STR, offsetof(cfg, path), 0, 0, 0, false, "file", NULL },
+    { 0 }
+};
+
+static void parameters(void **state)
+{
+    (void)state;
+    pv_arena *a = pvi_arena_create(ctx);
+    cfg c = { 0 };
+    pvi_param_defaults(rows, &c);
+    PVT_TRUE(c.eta == 0.5 && c.steps == PV_AUTO_I64 && c.mode == 1 && c.on && !c.path);
+    PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "steps", "1e3"));
+    PVT_IS(c.steps, 1000);
+    PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "steps", "auto"));
+    PVT_IS(c.steps, PV_AUTO_I64);
+    static const char *const bad[][2] = { { "steps", "0" },   { "steps", "1.5" }, { "steps", "9e18" }, { "eta", "nan" },
+                                          { "eta", "-1" },    { "eta", "auto" },  { "eta", "1x" },     { "mode", "best" },
+                                          { "mode", "last|average" }, { "on", "maybe" },  { "nope", "1" }, { "eta", "" } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        PVT_CHECK(pvi_param_set(ctx, a, "o.", rows, &c, bad[i][0], bad[i][1]) == PV_E_PARAM, "%s=%s", bad[i][0], bad[i][1]);
+    PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "mode", "last"));
+    PVT_IS(c.mode, 0);
+    PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "path", "a b"));
+    assert_string_equal(c.path, "a b");
+    static const char *const words[] = { "optimizer.steps", "optimizer.eta", "budget.epsilon" };
+    assert_string_equal(pvi_nearest("optimizer.stpes", words, 3), "optimizer.steps");
+    PVT_TRUE(pvi_nearest("zzz", words, 3) == NULL);
+    pvi_arena_free(a);
+}
+
+static void add_task(void *arg, int64_t task, int thread)
+{
+    (void)thread;
+    __atomic_fetch_add(&((int64_t *)arg)[task], task + 1, __ATOMIC_RELAXED);
+}
+
+static void every_task_once(void **state)
+{
+    (void)state;
+    static int64_t hit[5000];
+    for (int threads = 1; threads <= 4; threads++) {
+        PVT_OK(pvi_set_threads(ctx, threads));
+        for (int round = 0; round < 50; round++) {
+            memset(hit, 0, sizeof hit);
+            const int64_t n = round * 100;
+            pvi_parallel(ctx, n, add_task, hit);
+            for (int64_t i = 0; i < 5000; i++) PVT_IS(hit[i], i < n ? i + 1 : 0);
+        }
+    }
+    PVT_IS(pvi_set_threads(ctx, -1), PV_E_PARAM);
+}
+
+static void arena_pieces_are_aligned_and_zero(void **state)
+{
+    (void)state;
+    pv_arena *a = pvi_arena_create(ctx);
+    for (size_t size = 0; size < 300000; size = size * 3 + 7) {
+        unsigned char *p = pv_arena_get(a, size);
+        PVT_TRUE(p && (uintptr_t)p % 64 == 0);
+        for (size_t i = 0; i < size; i++) PVT_IS(p[i], 0);
+        memset(p, 0xff, size);
+    }
+    PVT_TRUE(pv_arena_f64(a, -1) == NULL && pv_arena_f64(a, INT64_MAX) == NULL);
+    pvi_arena_free(a);
+}
+
+static void files_are_atomic(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/privet-test-XXXXXX", path[128], *text;
+    size_t n;
+    PVT_TRUE(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof path, "%s/a", dir);
+    PVT_OK(pvi_file_write(ctx, path, "old", 3));
+    pvi_atomic w;
+    PVT_OK(pvi_atomic_open(ctx, path, &w));
+    fputs("half", w.f);
+    pvi_atomic_abandon(&w);
+    PVT_OK(pvi_file_read(ctx, path, 100, &text, &n));
+    PVT_IS(n, 3);
+    assert_string_equal(text, "old");
+    pvi_free(ctx, text);
+    PVT_IS(pvi_file_read(ctx, path, 2, &text, &n), PV_E_FORMAT);
+    PVT_IS(pvi_file_read(ctx, dir, 100, &text, &n), PV_E_IO);
+    PVT_IS(pvi_file_write(ctx, dir, "x", 1), PV_E_IO);
+    PVT_IS(pvi_file_write(ctx, "/nonexistent/x", "x", 1), PV_E_IO);
+    PVT_OK(pvi_atomic_open(ctx, path, &w));
+    pvi_atomic_cleanup_all(); /* what a signal handler does */
+    PVT_IS(pvi_atomic_commit(&w), PV_E_IO);
+    unlink(path);
+    PVT_IS(rmdir(dir), 0); /* nothing else was left behind */
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test_setup_teardown(json_round_trip, setup, teardown),
+        cmocka_unit_test_setup_teardown(json_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(numbers_round_trip, setup, teardown),
+        cmocka_unit_test_setup_teardown(parameters, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_task_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(arena_pieces_are_aligned_and_zero, setup, teardown),
+        cmocka_unit_test_setup_teardown(files_are_atomic, setup, teardown),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
