@@ -1,0 +1,36 @@
+# A short door to CMake and Ninja.  `make demo` and `make test` install what is missing (Debian) first.
+BUILD  ?= build
+PREFIX ?= /usr/local
+# Debian's own cmake first: one on the PATH may be a broken shim.  `make CMAKE=...` overrides.
+CMAKE  ?= $(firstword $(wildcard /usr/bin/cmake) cmake)
+CTEST  ?= $(firstword $(wildcard /usr/bin/ctest) ctest)
+FLAGS  ?=
+
+.PHONY: all setup demo test bench coverage install clean format
+all:
+	@test -f $(BUILD)/build.ninja || $(CMAKE) -G Ninja -B $(BUILD) -S . $(FLAGS)
+	@$(CMAKE) --build $(BUILD)
+setup:
+	@sh tools/bootstrap.sh
+demo: setup
+	@$(MAKE) --no-print-directory all
+	@$(BUILD)/privet demo
+test: setup
+	@$(MAKE) --no-print-directory all
+	@$(CTEST) --test-dir $(BUILD) -LE long -j 2 --output-on-failure
+bench: setup
+	@$(MAKE) --no-print-directory all
+	@$(CMAKE) --build $(BUILD) --target benches
+	@for b in $(BUILD)/bench/bench_*; do if [ -x $$b ]; then echo "== $${b##*/}"; $$b || exit 1; fi; done
+coverage:
+	@sh tools/bootstrap.sh gcovr
+	@$(MAKE) --no-print-directory all BUILD=build-coverage FLAGS="-DPRIVET_COVERAGE=ON -DCMAKE_BUILD_TYPE=Debug"
+	@$(CTEST) --test-dir build-coverage -LE long -j 2 --output-on-failure
+	@gcovr -r . --object-directory build-coverage -f src/ -f cli/ --branches
+install: all
+	@$(CMAKE) --install $(BUILD) --prefix $(PREFIX)
+clean:
+	@rm -rf $(BUILD) build-coverage
+format:
+	@sh tools/bootstrap.sh clang-format
+	@find include src cli tests bench examples -name '*.[ch]' | xargs clang-format -i
