@@ -72,6 +72,9 @@ PV_MUST pv_status pv_ctx_create(const pv_alloc *a, pv_ctx **out); /* a NULL: mal
 PV_API void pv_ctx_free(pv_ctx *ctx);
 PV_API const char *pv_ctx_errmsg(const pv_ctx *ctx); /* valid until the next call   */
 PV_API void pv_string_free(pv_ctx *ctx, char *s);
+/* Writes a file so that a reader sees the old one or the new one, never half of it. */
+PV_MUST pv_status pv_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size);
+PV_API void pv_cleanup(void); /* removes temporaries of writes under way; for signal handlers, before _exit */
 
 /* Notes and warnings, one line each without a newline; NULL: silence (the default). */
 typedef enum pv_level { PV_LOG_NOTE = 1, PV_LOG_WARN = 2 } pv_level;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -72,38 +73,50 @@ out:
     return s;
 }
 
+static int open_temp(pvi_atomic *a, size_t size)
+{
+    snprintf(a->temp, size, "%s.tmp.XXXXXX", a->path);
+    const int fd = mkostemp(a->temp, O_CLOEXEC);
+    if (fd < 0) {
+        a->temp[0] = '\0'; /* nothing to remove */
+        return fd;
+    }
+    note_temp(NULL, a->temp);
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(fd, 0666 & ~mask) != 0) { /* mkostemp made it 0600; not fatal */
+    }
+    return fd;
+}
+
 pv_status pvi_atomic_open(pv_ctx *ctx, const char *path, pvi_atomic *a)
 {
     struct stat st;
+    char target[PATH_MAX]; /* a link stays a link: what it points to is replaced */
 
     memset(a, 0, sizeof *a);
     a->ctx = ctx;
     if (!*path) return pvi_fail(ctx, PV_E_IO, "the output path is empty");
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && realpath(path, target)) path = target;
+    const bool exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
         return pvi_fail(ctx, PV_E_IO, "%s: is a directory, cannot be written as a file", path);
-    const size_t n = strlen(path);
+    const size_t size = strlen(path) + 16;
     a->path = pvi_strdup(ctx, path);
-    a->temp = pvi_alloc(ctx, n + 16);
+    a->temp = pvi_alloc(ctx, size);
     if (!a->path || !a->temp) {
         pvi_atomic_abandon(a);
         return pvi_nomem(ctx);
     }
-    snprintf(a->temp, n + 16, "%s.tmp.XXXXXX", path);
-    const int fd = mkostemp(a->temp, O_CLOEXEC);
-    if (fd >= 0) {
-        note_temp(NULL, a->temp);
-        a->f = fdopen(fd, "wb");
-    }
+    /* A device or pipe is written in place: a rename would replace /dev/null itself. */
+    const bool special = exists && !S_ISREG(st.st_mode);
+    const int fd = special ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temp(a, size);
+    if (fd >= 0) a->f = fdopen(fd, "wb");
     if (!a->f) {
         const int e = errno;
         if (fd >= 0) close(fd);
-        else a->temp[0] = '\0'; /* nothing to remove */
         pvi_atomic_abandon(a);
         return pvi_fail(ctx, PV_E_IO, "%s: cannot be written: %s", path, strerror(e));
-    }
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fd, 0666 & ~mask) != 0) { /* mkostemp made it 0600; not fatal */
     }
     return PV_OK;
 }
@@ -123,23 +136,24 @@ static void sync_folder(const char *path, pv_ctx *ctx)
 
 pv_status pvi_atomic_commit(pvi_atomic *a)
 {
-    bool ok = fflush(a->f) == 0 && !ferror(a->f) && fsync(fileno(a->f)) == 0;
+    const bool special = !a->temp[0];
+    bool ok = fflush(a->f) == 0 && !ferror(a->f) && (special || fsync(fileno(a->f)) == 0);
     int e = errno;
     if (fclose(a->f) != 0 && ok) {
         ok = false;
         e = errno;
     }
     a->f = NULL;
-    if (ok && rename(a->temp, a->path) != 0) {
+    if (ok && !special && rename(a->temp, a->path) != 0) {
         ok = false;
         e = errno;
     }
     pv_status s = PV_OK;
-    if (ok) {
+    if (ok && !special) {
         note_temp(a->temp, NULL);
         sync_folder(a->path, a->ctx);
         a->temp[0] = '\0';
-    } else {
+    } else if (!ok) {
         s = pvi_fail(a->ctx, PV_E_IO, "%s: cannot be written: %s", a->path, strerror(e));
     }
     pvi_atomic_abandon(a);
@@ -167,4 +181,16 @@ pv_status pvi_file_write(pv_ctx *ctx, const char *path, const void *data, size_t
     if (fwrite(data, 1, size, a.f) != size) { /* commit sees the error flag and reports it */
     }
     return pvi_atomic_commit(&a);
+}
+
+pv_status pv_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size)
+{
+    if (!ctx) return PV_E_ARG;
+    if (!path || (size && !data)) return pvi_fail(ctx, PV_E_ARG, "nothing to write, or nowhere");
+    return pvi_file_write(ctx, path, data, size);
+}
+
+void pv_cleanup(void)
+{
+    pvi_atomic_cleanup_all();
 }

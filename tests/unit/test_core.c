@@ -1,7 +1,10 @@
 /* test_core.c - context, arena, text, JSON, parameters, numbers, threads, files. */
 #include "core/core.h"
+
 #include "pvtest.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static pv_ctx *ctx;
@@ -206,6 +209,42 @@ static void files_are_atomic(void **state)
     PVT_IS(rmdir(dir), 0); /* nothing else was left behind */
 }
 
+/* A pipe (or /dev/null) is written to, not replaced by a file; a link keeps pointing. */
+static void special_files_stay(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/privet-test-XXXXXX", path[128], fifo[128], link_path[128], got[8] = "", *text;
+    struct stat st;
+    size_t n;
+    PVT_TRUE(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof path, "%s/a", dir);
+    snprintf(fifo, sizeof fifo, "%s/pipe", dir);
+    snprintf(link_path, sizeof link_path, "%s/link", dir);
+    PVT_IS(mkfifo(fifo, 0600), 0);
+    const int fd = open(fifo, O_RDWR | O_NONBLOCK);
+    PVT_TRUE(fd >= 0);
+    PVT_OK(pv_file_write(ctx, fifo, "hello", 5));
+    PVT_IS(read(fd, got, sizeof got), 5);
+    assert_string_equal(got, "hello");
+    close(fd);
+    PVT_IS(stat(fifo, &st), 0);
+    PVT_TRUE(S_ISFIFO(st.st_mode));
+
+    PVT_OK(pv_file_write(ctx, path, "old", 3));
+    PVT_IS(symlink(path, link_path), 0);
+    PVT_OK(pv_file_write(ctx, link_path, "new", 3));
+    PVT_IS(lstat(link_path, &st), 0);
+    PVT_TRUE(S_ISLNK(st.st_mode));
+    PVT_OK(pvi_file_read(ctx, path, 100, &text, &n));
+    assert_string_equal(text, "new");
+    pvi_free(ctx, text);
+    PVT_IS(pv_file_write(ctx, NULL, "x", 1), PV_E_ARG);
+    unlink(link_path);
+    unlink(fifo);
+    unlink(path);
+    PVT_IS(rmdir(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -216,6 +255,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_task_once, setup, teardown),
         cmocka_unit_test_setup_teardown(arena_pieces_are_aligned_and_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(files_are_atomic, setup, teardown),
+        cmocka_unit_test_setup_teardown(special_files_stay, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
