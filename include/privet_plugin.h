@@ -97,7 +97,10 @@ enum {
     PV_LMO = 128u,      /* set with a linear minimisation oracle                       */
     PV_RAW_ROWS = 256u, /* a need, not a property: this optimiser reads rows itself    */
     PV_CLASSIFY = 512u, /* link: labels are classes; without it labels are real        */
-    PV_MARGIN = 1024u   /* link: phi of m = y <w,x>; without it, of the residual <w,x> - y */
+    PV_MARGIN = 1024u,  /* link: phi of m = y <w,x>; without it, of the residual <w,x> - y */
+    PV_ELASTIC = 2048u, /* regulariser: a ||w||_1 + (strong/2) ||w||^2, with a = 0 if PV_SMOOTH */
+    PV_L1_FIRST = 4096u, /* set: soft threshold, then project, is the exact prox of a ||w||_1  */
+    PV_L1_FLAT = 8192u  /* set: ||w||_1 is constant on it, so an l1 penalty changes nothing    */
 };
 
 /* ---- GLM link: phi of the margin and its derivatives, a vector at a time ----------- */
@@ -137,7 +140,9 @@ typedef struct pv_model_ops {
     void (*constants)(const void *cfg, const pv_domain *dom, double *G, double *L);
 } pv_model_ops;
 
-/* ---- regulariser r(w): never noised, never part of a sensitivity --------------------- */
+/* ---- regulariser r(w): never noised, never part of a sensitivity ---------------------
+ * One rule everywhere: a regulariser with prox enters through pv_prox and nowhere else; one
+ * without it must have grad, which the optimiser adds to the gradient (pv_reg_grad).       */
 typedef struct pv_reg_ops {
     pv_plugin head;
     uint32_t props; /* PV_CONVEX, PV_SMOOTH, PV_PROX ...                                   */
@@ -220,6 +225,8 @@ typedef struct pv_problem { /* public quantities only                           
 pv_status pv_query_grad(pv_oracle *o, const double *w, double *g);
 /* w <- argmin_x r(x) + ||x - w||^2/(2 eta) over the set: exact, or it was refused at planning. */
 void pv_prox(const pv_problem *p, double eta, double *w);
+/* g += r'(w) for a regulariser that pv_prox leaves to the gradient; nothing otherwise.         */
+void pv_reg_grad(const pv_problem *p, const double *w, double *g);
 
 typedef struct pv_optimizer_ops {
     pv_plugin head;

@@ -1,0 +1,23 @@
+/* reg.h - penalties, sets and what they need from each other. */
+#ifndef PVI_REG_H
+#define PVI_REG_H
+#include "core/core.h"
+
+/* ---- prox.c ------------------------------------------------------------------------------ */
+/* PV_OK: pv_prox is exact for this pair (set NULL: the whole space).  Otherwise
+ * PV_E_UNSUPPORTED with the reason and what would work. */
+pv_status pvi_prox_check(pv_ctx *ctx, const pv_reg_ops *reg, const pv_set_ops *set);
+
+/* ---- vector.c: plain loops that do not overflow before their result does -------------------- */
+double pvi_norm1(const double *w, int64_t d);
+double pvi_norm2(const double *w, int64_t d);
+double pvi_norm_inf(const double *w, int64_t d);
+double pvi_dot(const double *a, const double *b, int64_t d);
+double pvi_sum(const double *w, int64_t d);
+void pvi_scale(double *w, double c, int64_t d);
+void pvi_soft_threshold(double *w, double t, int64_t d);
+
+/* ---- gauss.c: expectations over a standard Gaussian vector z --------------------------------- */
+double pvi_mean_norm(int64_t d); /* E ||z||_2 */
+
+#endif

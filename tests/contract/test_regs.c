@@ -1,0 +1,227 @@
+/* test_regs.c - every regulariser of the registry: value, gradient, curvature, prox, constants, ranges. */
+#include "plug.h"
+#include "reg/reg.h"
+
+static pv_ctx *ctx;
+static pv_arena *arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pvi_arena_free(arena);
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+static const pv_reg_ops *reg_at(int64_t i)
+{
+    return (const pv_reg_ops *)pv_nth(PV_KIND_reg, i);
+}
+
+static const pv_reg_ops *reg_named(const char *name)
+{
+    const pv_plugin *p = pv_find(PV_KIND_reg, name);
+    assert_non_null(p);
+    return (const pv_reg_ops *)p;
+}
+
+static void *reg_cfg(const pv_reg_ops *r, const char *lambda)
+{
+    return plug_cfg(ctx, arena, &r->head, "lambda", lambda);
+}
+
+static void random_vector(uint64_t *s, double *w, int64_t d, double scale)
+{
+    for (int64_t j = 0; j < d; j++) w[j] = scale * pvt_normal(s);
+}
+
+static void every_slot_and_flag_is_consistent(void **state)
+{
+    (void)state;
+    int64_t n = 0;
+    for (const pv_reg_ops *r; (r = reg_at(n)); n++) {
+        PVT_CHECK(r->head.abi == PV_PLUGIN_ABI && r->head.name && r->head.summary && r->head.reference &&
+                      r->head.params,
+                  "%s: head is incomplete", r->head.name);
+        PVT_CHECK(r->value && (r->prox || r->grad), "%s: a value, and a prox or a gradient are needed", r->head.name);
+        PVT_CHECK(!!r->prox == !!(r->props & PV_PROX), "%s: PV_PROX", r->head.name);
+        PVT_CHECK(!!r->curv == !!(r->props & PV_HESSIAN), "%s: PV_HESSIAN", r->head.name);
+        PVT_CHECK(!(r->props & PV_SMOOTH) || (r->grad && r->smooth), "%s: PV_SMOOTH", r->head.name);
+        PVT_CHECK(!(r->props & PV_STRONG) || r->strong, "%s: PV_STRONG", r->head.name);
+        PVT_CHECK(!(r->props & PV_ELASTIC) || r->prox, "%s: PV_ELASTIC", r->head.name);
+    }
+    PVT_TRUE(n >= 3);
+}
+
+/* The penalties written once more, coordinate by coordinate. */
+static double expected_value(const char *name, const double *w, int64_t d, double lambda)
+{
+    double v = 0.0;
+    for (int64_t j = 0; j < d; j++) {
+        const double x = w[j];
+        if (!strcmp(name, "l2")) v += lambda / 2.0 * x * x;
+        if (!strcmp(name, "l1")) v += lambda * fabs(x);
+    }
+    return v;
+}
+
+static void values_follow_the_formula(void **state)
+{
+    (void)state;
+    uint64_t s = 11;
+    double w[37];
+    for (int64_t i = 0; reg_at(i); i++)
+        for (int round = 0; round < 20; round++) {
+            const int64_t d = 1 + round * 36 / 19;
+            random_vector(&s, w, d, 2.0);
+            const void *cfg = reg_cfg(reg_at(i), "0.3");
+            const double want = expected_value(reg_at(i)->head.name, w, d, 0.3);
+            PVT_NEAR(reg_at(i)->value(cfg, w, d), want, 1e-13 * (1.0 + fabs(want)));
+        }
+}
+
+static void gradient_and_curvature_match_differences(void **state)
+{
+    (void)state;
+    enum { D = 9 };
+    uint64_t s = 5;
+    double w[D], up[D], g[D], h[D], gu[D], gd[D];
+    const double e = 1e-5;
+    for (int64_t i = 0; reg_at(i); i++) {
+        const pv_reg_ops *r = reg_at(i);
+        const void *cfg = reg_cfg(r, "0.7");
+        for (int round = 0; r->grad && round < 50; round++) {
+            random_vector(&s, w, D, 1.5);
+            for (int j = 0; j < D; j++) g[j] = 1.0 + j, h[j] = 2.0 + j; /* slots add, they do not overwrite */
+            r->grad(cfg, w, g, D);
+            if (r->curv) r->curv(cfg, w, h, D);
+            for (int j = 0; j < D; j++) {
+                memcpy(up, w, sizeof w);
+                up[j] = w[j] + e;
+                const double above = r->value(cfg, up, D);
+                memset(gu, 0, sizeof gu);
+                r->grad(cfg, up, gu, D);
+                up[j] = w[j] - e;
+                const double below = r->value(cfg, up, D);
+                memset(gd, 0, sizeof gd);
+                r->grad(cfg, up, gd, D);
+                PVT_NEAR(g[j] - (1.0 + j), (above - below) / (2.0 * e), 1e-8);
+                if (r->curv) PVT_NEAR(h[j] - (2.0 + j), (gu[j] - gd[j]) / (2.0 * e), 1e-8);
+                /* the constants hold along this coordinate */
+                const double slope = (gu[j] - gd[j]) / (2.0 * e);
+                if (r->smooth) PVT_TRUE(fabs(slope) <= r->smooth(cfg) + 1e-7);
+                if (r->strong) PVT_TRUE(slope >= r->strong(cfg) - 1e-7);
+            }
+        }
+    }
+}
+
+static double prox_objective(const pv_reg_ops *r, const void *cfg, double eta, const double *x, const double *u,
+                             int64_t d)
+{
+    double q = 0.0;
+    for (int64_t j = 0; j < d; j++) q += (x[j] - u[j]) * (x[j] - u[j]);
+    return r->value(cfg, x, d) + q / (2.0 * eta);
+}
+
+static void prox_is_the_minimiser(void **state)
+{
+    (void)state;
+    enum { D = 6 };
+    uint64_t s = 77;
+    double u[D], x[D], y[D];
+    for (int64_t i = 0; reg_at(i); i++) {
+        const pv_reg_ops *r = reg_at(i);
+        if (!r->prox) continue;
+        const void *cfg = reg_cfg(r, "0.4");
+        for (int round = 0; round < 200; round++) {
+            const double eta = exp(3.0 * pvt_normal(&s));
+            random_vector(&s, u, D, 1.0);
+            memcpy(x, u, sizeof u);
+            r->prox(cfg, eta, x, D);
+            const double best = prox_objective(r, cfg, eta, x, u, D);
+            for (int k = 0; k < 200; k++) { /* convex: no better point nearby means no better point */
+                const double step = exp2(-20.0 * pvt_uniform(&s));
+                for (int j = 0; j < D; j++) y[j] = x[j] + (pvt_uniform(&s) < 0.5 ? step * pvt_normal(&s) : 0.0);
+                PVT_TRUE(prox_objective(r, cfg, eta, y, u, D) >= best * (1.0 - 1e-14) - 1e-300);
+            }
+        }
+    }
+}
+
+/* Golden section on one coordinate at a time: exact for the separable penalties, shares nothing with prox. */
+static double numeric_prox_1d(const pv_reg_ops *r, const void *cfg, double eta, double u)
+{
+    double a = -fabs(u) - 1.0, b = fabs(u) + 1.0;
+    const double k = 0.6180339887498949;
+    for (int i = 0; i < 120; i++) {
+        const double c = b - k * (b - a), e = a + k * (b - a);
+        if (prox_objective(r, cfg, eta, &c, &u, 1) < prox_objective(r, cfg, eta, &e, &u, 1)) b = e;
+        else a = c;
+    }
+    return 0.5 * (a + b);
+}
+
+static void prox_matches_a_numeric_minimiser(void **state)
+{
+    (void)state;
+    uint64_t s = 3;
+    for (int64_t i = 0; reg_at(i); i++) {
+        const pv_reg_ops *r = reg_at(i);
+        if (!r->prox) continue;
+        const void *cfg = reg_cfg(r, "0.4");
+        for (int round = 0; round < 300; round++) {
+            const double eta = exp(2.0 * pvt_normal(&s)), u = 2.0 * pvt_normal(&s);
+            double x = u;
+            r->prox(cfg, eta, &x, 1);
+            PVT_NEAR(x, numeric_prox_1d(r, cfg, eta, u), 1e-6);
+        }
+    }
+}
+
+static void bad_settings_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "-1e-9", "nan", "-inf", "inf", "ten", "" };
+    for (int64_t i = 0; reg_at(i); i++) {
+        const pv_plugin *p = &reg_at(i)->head;
+        void *cfg = plug_cfg(ctx, arena, p, NULL, NULL);
+        for (const pv_param *row = p->params; row->key; row++)
+            for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+                PVT_IS(pvi_param_set(ctx, arena, "reg.", p->params, cfg, row->key, bad[k]), PV_E_PARAM);
+    }
+}
+
+static void named_values(void **state)
+{
+    (void)state;
+    const double w[3] = { 3.0, 0.0, -4.0 };
+    double x[3] = { 3.0, 0.25, -4.0 };
+    PVT_REL(reg_named("l2")->value(reg_cfg(reg_named("l2"), "2"), w, 3), 25.0, 1e-15);
+    PVT_REL(reg_named("l1")->value(reg_cfg(reg_named("l1"), "2"), w, 3), 14.0, 1e-15);
+    PVT_NEAR(reg_named("none")->value(reg_cfg(reg_named("none"), NULL), w, 3), 0.0, 0.0);
+    reg_named("l1")->prox(reg_cfg(reg_named("l1"), "2"), 0.25, x, 3);
+    PVT_NEAR(x[0], 2.5, 0.0);
+    PVT_NEAR(x[1], 0.0, 0.0);
+    PVT_NEAR(x[2], -3.5, 0.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(every_slot_and_flag_is_consistent),
+        cmocka_unit_test(values_follow_the_formula),
+        cmocka_unit_test(gradient_and_curvature_match_differences),
+        cmocka_unit_test(prox_is_the_minimiser),
+        cmocka_unit_test(prox_matches_a_numeric_minimiser),
+        cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(named_values),
+    };
+    return cmocka_run_group_tests(all, setup, teardown);
+}

@@ -1,0 +1,315 @@
+/* test_sets.c - every constraint set of the registry: projection, linear oracle, atoms, radius, width, and the
+ * exact proximal step of every penalty on it. */
+#include "plug.h"
+#include "reg/reg.h"
+
+enum { MAXD = 40 };
+static pv_ctx *ctx;
+static pv_arena *arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pvi_arena_free(arena);
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+typedef struct opened {
+    const pv_set_ops *ops;
+    void *cfg, *st;
+    int64_t d;
+} opened;
+
+static const pv_set_ops *set_at(int64_t i)
+{
+    return (const pv_set_ops *)pv_nth(PV_KIND_set, i);
+}
+
+static opened open_set(const pv_set_ops *s, int64_t d, const char *key, const char *value)
+{
+    opened o = { .ops = s, .d = d, .cfg = plug_cfg(ctx, arena, &s->head, key, value) };
+    o.st = pv_arena_get(arena, s->head.state_size + 1);
+    if (s->open) PVT_OK(s->open(o.st, o.cfg, d, ctx, arena));
+    return o;
+}
+
+static const char *const RADIUS = "1.7";
+static const double R = 1.7;
+
+/* Distance outside the set, by its definition. */
+static double outside(const char *name, const double *w, int64_t d)
+{
+    double l2 = 0.0;
+    for (int64_t j = 0; j < d; j++) l2 += w[j] * w[j];
+    if (!strcmp(name, "l2ball")) return fmax(0.0, sqrt(l2) - R);
+    return 0.0;
+}
+
+static void random_vector(uint64_t *s, double *w, int64_t d, double scale)
+{
+    for (int64_t j = 0; j < d; j++) w[j] = scale * pvt_normal(s);
+}
+
+static double dot(const double *a, const double *b, int64_t d)
+{
+    double s = 0.0;
+    for (int64_t j = 0; j < d; j++) s += a[j] * b[j];
+    return s;
+}
+
+/* A random member: a convex combination of extreme points found by the linear oracle. */
+static void member(const opened *o, uint64_t *s, double *v)
+{
+    double g[MAXD], x[MAXD], total = 0.0;
+    memset(v, 0, sizeof(double) * (size_t)o->d);
+    const int parts = 1 + (int)(pvt_uniform(s) * 4.0);
+    for (int k = 0; k < parts; k++) {
+        const double a = -log(pvt_uniform(s));
+        random_vector(s, g, o->d, 1.0);
+        o->ops->lmo(o->st, o->cfg, g, x, o->d);
+        for (int64_t j = 0; j < o->d; j++) v[j] += a * x[j];
+        total += a;
+    }
+    for (int64_t j = 0; j < o->d; j++) v[j] /= total;
+}
+
+static void every_slot_and_flag_is_consistent(void **state)
+{
+    (void)state;
+    int64_t n = 0;
+    for (const pv_set_ops *s; (s = set_at(n)); n++) {
+        PVT_CHECK(s->head.abi == PV_PLUGIN_ABI && s->head.name && s->head.summary && s->head.reference &&
+                      s->head.params,
+                  "%s: head is incomplete", s->head.name);
+        PVT_CHECK(!!s->project == !!(s->props & PV_PROX), "%s: PV_PROX", s->head.name);
+        PVT_CHECK(!!s->lmo == !!(s->props & PV_LMO), "%s: PV_LMO", s->head.name);
+        PVT_CHECK(!!s->atoms == !!s->atom, "%s: atoms without atom", s->head.name);
+        PVT_CHECK(s->radius && s->width, "%s: radius or width is missing", s->head.name);
+        PVT_CHECK(!(s->props & (PV_L1_FIRST | PV_L1_FLAT)) || s->project, "%s: l1 flags need a projection",
+                  s->head.name);
+    }
+    PVT_TRUE(n >= 1);
+}
+
+static void check_projection(const opened *o, uint64_t *s, double scale)
+{
+    double w[MAXD] = { 0 }, p[MAXD], q[MAXD], v[MAXD] = { 0 }, diff[MAXD], vp[MAXD];
+    const int64_t d = o->d;
+    random_vector(s, w, d, scale);
+    memcpy(p, w, sizeof w);
+    o->ops->project(o->st, o->cfg, p, d);
+    PVT_NEAR(outside(o->ops->head.name, p, d), 0.0, 1e-14 * R * 4.0);
+
+    memcpy(q, p, sizeof p); /* idempotent */
+    o->ops->project(o->st, o->cfg, q, d);
+    for (int64_t j = 0; j < d; j++) PVT_NEAR(q[j], p[j], 1e-14 * R);
+
+    for (int64_t j = 0; j < d; j++) diff[j] = w[j] - p[j];
+    for (int k = 0; k < 30; k++) { /* <w - Pw, v - Pw> <= 0 for every v in the set */
+        member(o, s, v);
+        for (int64_t j = 0; j < d; j++) vp[j] = v[j] - p[j];
+        PVT_CHECK(dot(diff, vp, d) <= 1e-13 * (1.0 + scale) * R * (double)d, "%s d=%lld: %g", o->ops->head.name,
+                  (long long)d, dot(diff, vp, d));
+    }
+    member(o, s, v); /* members stay where they are */
+    memcpy(q, v, sizeof v);
+    o->ops->project(o->st, o->cfg, q, d);
+    for (int64_t j = 0; j < d; j++) PVT_NEAR(q[j], v[j], 1e-13 * R);
+}
+
+static void projection_is_exact(void **state)
+{
+    (void)state;
+    uint64_t s = 1;
+    static const double scales[] = { 0.1, 1.0, 10.0, 1e6, 1e150 };
+    for (int64_t i = 0; set_at(i); i++)
+        for (int64_t d = 1; set_at(i)->project && d <= MAXD; d += d < 5 ? 1 : 7) {
+            const opened o = open_set(set_at(i), d, "radius", RADIUS);
+            for (int round = 0; round < 60; round++) check_projection(&o, &s, scales[round % 4]);
+            double w[MAXD];
+            random_vector(&s, w, d, scales[4]); /* huge input: still inside */
+            o.ops->project(o.st, o.cfg, w, d);
+            PVT_NEAR(outside(o.ops->head.name, w, d), 0.0, 1e-13 * R);
+        }
+}
+
+static void linear_oracle_is_optimal(void **state)
+{
+    (void)state;
+    uint64_t s = 2;
+    double g[MAXD], v[MAXD], m[MAXD];
+    for (int64_t i = 0; set_at(i); i++)
+        for (int64_t d = 1; set_at(i)->lmo && d <= MAXD; d += d < 5 ? 1 : 7) {
+            const opened o = open_set(set_at(i), d, "radius", RADIUS);
+            for (int round = 0; round < 100; round++) {
+                random_vector(&s, g, d, 1.0);
+                o.ops->lmo(o.st, o.cfg, g, v, d);
+                PVT_NEAR(outside(o.ops->head.name, v, d), 0.0, 1e-14 * R * 4.0);
+                const double best = dot(v, g, d), tol = 1e-13 * R * (double)d;
+                for (int k = 0; k < 20; k++) {
+                    if (o.ops->project) { /* members made by the projection, not by the oracle under test */
+                        random_vector(&s, m, d, 2.0);
+                        o.ops->project(o.st, o.cfg, m, d);
+                    } else {
+                        member(&o, &s, m);
+                    }
+                    PVT_TRUE(dot(m, g, d) >= best - tol);
+                }
+                double lowest = INFINITY;
+                for (int64_t k = 0; o.ops->atoms && k < o.ops->atoms(o.st, o.cfg, d); k++) {
+                    o.ops->atom(o.st, o.cfg, k, m, d);
+                    lowest = fmin(lowest, dot(m, g, d));
+                    PVT_NEAR(outside(o.ops->head.name, m, d), 0.0, 1e-14 * R);
+                }
+                if (o.ops->atoms) PVT_NEAR(best, lowest, tol);
+            }
+            memset(g, 0, sizeof g); /* no direction at all: any member */
+            o.ops->lmo(o.st, o.cfg, g, v, d);
+            PVT_NEAR(outside(o.ops->head.name, v, d), 0.0, 1e-14 * R * 4.0);
+        }
+}
+
+static void radius_bounds_members_and_is_reached(void **state)
+{
+    (void)state;
+    uint64_t s = 3;
+    double v[MAXD], g[MAXD];
+    for (int64_t i = 0; set_at(i); i++)
+        for (int64_t d = 1; set_at(i)->lmo && d <= MAXD; d += 13) {
+            const opened o = open_set(set_at(i), d, "radius", RADIUS);
+            const double r = o.ops->radius(o.st, o.cfg, d);
+            double far = 0.0;
+            for (int k = 0; k < 500; k++) {
+                random_vector(&s, g, d, 1.0);
+                o.ops->lmo(o.st, o.cfg, g, v, d);
+                far = fmax(far, sqrt(dot(v, v, d)));
+            }
+            PVT_CHECK(far <= r * (1.0 + 1e-14) && far >= r * (1.0 - 1e-12), "%s: %g against %g", o.ops->head.name,
+                      far, r);
+        }
+}
+
+/* Mean of -<lmo(g), g> over Gaussian g, against the closed form. */
+static void width_matches_simulation(void **state)
+{
+    (void)state;
+    enum { DRAWS = 20000 };
+    uint64_t s = 4;
+    double v[MAXD], g[MAXD];
+    for (int64_t i = 0; set_at(i); i++)
+        for (int64_t d = 1; set_at(i)->lmo && d <= MAXD; d += 13) {
+            const opened o = open_set(set_at(i), d, "radius", RADIUS);
+            double mean = 0.0, square = 0.0;
+            for (int k = 0; k < DRAWS; k++) {
+                random_vector(&s, g, d, 1.0);
+                o.ops->lmo(o.st, o.cfg, g, v, d);
+                const double x = -dot(v, g, d);
+                mean += x / DRAWS;
+                square += x * x / DRAWS;
+            }
+            const double error = sqrt(fmax(0.0, square - mean * mean) / DRAWS);
+            PVT_CHECK(fabs(o.ops->width(o.st, o.cfg, d) - mean) <= 5.0 * error + 1e-12,
+                      "%s d=%lld: %.10g against %.10g +- %g", o.ops->head.name, (long long)d,
+                      o.ops->width(o.st, o.cfg, d), mean, error);
+        }
+}
+
+static double penalised(const pv_problem *p, double eta, const double *x, const double *u)
+{
+    double q = 0.0;
+    for (int64_t j = 0; j < p->d; j++) q += (x[j] - u[j]) * (x[j] - u[j]);
+    return (p->reg->prox ? p->reg->value(p->reg_cfg, x, p->d) : 0.0) + q / (2.0 * eta);
+}
+
+/* pv_prox against every direction towards a member: a convex objective that falls along none is minimal. */
+static void check_prox(const opened *o, const pv_reg_ops *reg, uint64_t *s)
+{
+    double u[MAXD] = { 0 }, x[MAXD], v[MAXD], y[MAXD];
+    const pv_problem p = { .d = o->d,
+                           .reg = reg,
+                           .reg_cfg = plug_cfg(ctx, arena, &reg->head, "lambda", "0.4"),
+                           .set = o->ops,
+                           .set_cfg = o->cfg,
+                           .set_st = o->st };
+    const double eta = exp(1.5 * pvt_normal(s));
+    random_vector(s, u, o->d, 2.0);
+    memcpy(x, u, sizeof u);
+    pv_prox(&p, eta, x);
+    PVT_NEAR(outside(o->ops->head.name, x, o->d), 0.0, 1e-14 * R * 4.0);
+    const double best = penalised(&p, eta, x, u);
+    for (int k = 0; k < 60; k++) {
+        const double step = exp2(-24.0 * pvt_uniform(s));
+        member(o, s, v);
+        for (int64_t j = 0; j < o->d; j++) y[j] = x[j] + step * (v[j] - x[j]);
+        PVT_CHECK(penalised(&p, eta, y, u) >= best - 1e-14 * (1.0 + best), "%s on %s: %.17g < %.17g", reg->head.name,
+                  o->ops->head.name, penalised(&p, eta, y, u), best);
+    }
+}
+
+static void penalty_and_set_together_are_exact(void **state)
+{
+    (void)state;
+    uint64_t s = 6;
+    for (int64_t i = 0; set_at(i); i++)
+        for (int64_t r = 0; pv_nth(PV_KIND_reg, r); r++) {
+            const pv_reg_ops *reg = (const pv_reg_ops *)pv_nth(PV_KIND_reg, r);
+            if (pvi_prox_check(ctx, reg, set_at(i)) != PV_OK) continue;
+            for (int64_t d = 1; d <= 6; d++) {
+                const opened o = open_set(set_at(i), d, "radius", RADIUS);
+                for (int round = 0; round < 150; round++) check_prox(&o, reg, &s);
+            }
+        }
+}
+
+static void pairs_without_a_proof_are_refused(void **state)
+{
+    (void)state;
+    const pv_reg_ops *l1 = (const pv_reg_ops *)pv_find(PV_KIND_reg, "l1"),
+                     *l2 = (const pv_reg_ops *)pv_find(PV_KIND_reg, "l2");
+    pv_set_ops odd = *set_at(0);
+    odd.head.name = "odd";
+    odd.props &= ~(PV_L1_FIRST | PV_L1_FLAT);
+    PVT_IS(pvi_prox_check(ctx, l1, &odd), PV_E_UNSUPPORTED);
+    assert_non_null(strstr(pv_ctx_errmsg(ctx), "reg=l1 on set=odd"));
+    PVT_OK(pvi_prox_check(ctx, l2, &odd));
+    odd.project = NULL;
+    PVT_IS(pvi_prox_check(ctx, l2, &odd), PV_E_UNSUPPORTED);
+    pv_reg_ops other = *l1;
+    other.props &= ~PV_ELASTIC;
+    PVT_IS(pvi_prox_check(ctx, &other, set_at(0)), PV_E_UNSUPPORTED);
+    PVT_OK(pvi_prox_check(ctx, &other, NULL));
+    other.prox = NULL;
+    PVT_IS(pvi_prox_check(ctx, &other, NULL), PV_E_UNSUPPORTED);
+    PVT_OK(pvi_prox_check(ctx, NULL, NULL));
+}
+
+static void bad_settings_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "0", "-1", "nan", "inf", "wide" };
+    for (int64_t i = 0; set_at(i); i++) {
+        const pv_plugin *p = &set_at(i)->head;
+        if (!pvi_param_find(p->params, "radius")) continue;
+        void *cfg = plug_cfg(ctx, arena, p, NULL, NULL);
+        for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+            PVT_IS(pvi_param_set(ctx, arena, "set.", p->params, cfg, "radius", bad[k]), PV_E_PARAM);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(every_slot_and_flag_is_consistent), cmocka_unit_test(projection_is_exact),
+        cmocka_unit_test(linear_oracle_is_optimal),          cmocka_unit_test(radius_bounds_members_and_is_reached),
+        cmocka_unit_test(width_matches_simulation),          cmocka_unit_test(penalty_and_set_together_are_exact),
+        cmocka_unit_test(pairs_without_a_proof_are_refused), cmocka_unit_test(bad_settings_are_refused),
+    };
+    return cmocka_run_group_tests(all, setup, teardown);
+}
