@@ -1,0 +1,41 @@
+/* eval.h - how good a model is, and how stationary a point is.  Plain functions on arrays.
+ *
+ * Everything here looks at rows or at exact gradients.  None of it is private: on held-out rows that is the
+ * point, on training rows it may be shown only where it is marked as not private. */
+#ifndef PVI_EVAL_H
+#define PVI_EVAL_H
+#include "core/core.h"
+
+/* ---- auc.c ---------------------------------------------------------------------------------- */
+/* Area under the ROC curve of n finite scores, positive[i] != 0 for the positive class: the chance that a random
+ * positive scores above a random negative, ties counting half.  Exact.  NAN without both classes. */
+pv_status pvi_auc(pv_ctx *ctx, int64_t n, const float *score, const uint8_t *positive, double *auc);
+
+/* ---- metrics.c ------------------------------------------------------------------------------- */
+enum { PVI_BINS = 10, PVI_CONFUSION_MAX = 1000 };
+typedef struct pvi_bin {
+    int64_t count;
+    double predicted, observed; /* means over the bin; NAN in an empty one                        */
+} pvi_bin;
+typedef struct pvi_metrics {      /* NAN: undefined on these rows, or not for this kind of label           */
+    int64_t rows, classes;        /* 0 classes: real labels                                                */
+    double accuracy, majority;    /* majority: accuracy of always naming the most frequent class         */
+    double log_loss, auc;         /* auc of k classes: mean of one against the rest                      */
+    double precision, recall, f1; /* two classes; of the class +1                                     */
+    double calibration_error;     /* expected calibration error over the bins                         */
+    pvi_bin bins[PVI_BINS];       /* two classes: chance of +1; k classes: confidence of the choice   */
+    double rmse, mae, r2;         /* real labels                                                      */
+    int64_t *confusion;           /* owned; [true * classes + predicted]; NULL above PVI_CONFUSION_MAX */
+} pvi_metrics;
+
+/* score: n margins (two classes), n x k logits (k classes) or n predictions (real labels); y as in pv_rows.
+ * On failure nothing is left to free. */
+pv_status pvi_metrics_compute(pv_ctx *ctx, const pv_domain *dom, int64_t n, const float *score, const float *y,
+                              pvi_metrics *out);
+void pvi_metrics_free(pv_ctx *ctx, pvi_metrics *m);
+/* Writes fields into an object the caller opened; class_names may be NULL (two classes: -1 and +1). */
+void pvi_metrics_write(const pvi_metrics *m, char *const *class_names, pvi_jw *w);
+pv_status pvi_metrics_json(pv_ctx *ctx, const pv_domain *dom, char *const *class_names, int64_t n, const float *score,
+                           const float *y, pvi_jw *w);
+
+#endif
