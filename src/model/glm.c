@@ -1,0 +1,232 @@
+/* glm.c - generalised linear models: the loss of a row is phi(m), a function of one number.
+ *
+ *   w      weights, a float copy during a query        p      columns
+ *   m      y <w,x> for a margin link, <w,x> - y otherwise
+ *   c      coefficient: the gradient of a row is c x, with c = y phi'(m) or c = phi'(m)
+ *   R      declared bound on the row norms             u      2^-24, half the spacing of floats at 1
+ *
+ * One block of rows at a time goes through three steps while it is in the first-level cache: dot products,
+ * phi' of all margins, sum of c_i x_i.  Per-row gradients never exist.
+ *
+ * Clipping (M1).  The norm of a row's gradient is |c| ||x||, so clipping it bounds |c|:
+ * (1) |c| norm <= clip,   norm >= ||x|| being what the data folder stored with the row.
+ * (2) Where sup|phi'| norm <= clip nothing needs clipping: the bound is sup|phi'| itself, as the largest
+ *     float below it.  In particular nothing is clipped if clip >= sup|phi'| R.  The products and quotients
+ *     here are doubles; a norm above clip by their rounding (a factor of 1 + 2^-51) is counted under (5).
+ * (3) Elsewhere the bound is t = fl(fl(clip' / norm) (1 - 4u)) with clip' <= clip a float.  Two roundings
+ *     each raise by a factor of at most 1 + u, and (1 + u)^2 (1 - 4u) < 1: t norm <= clip in exact arithmetic.
+ *     A t below the normal floats, where u does not bound the rounding, becomes 0.
+ * (4) A row whose m or c is not finite, or whose norm is negative or NaN, gets c = 0 and is counted.
+ *     (A margin of +-inf with a finite phi' is a row like any other.)
+ * Hence the exact vector c x of every row, c as stored and x as stored, has norm at most clip.
+ *
+ * Rounding (M2).  Let s_k = c_1 x_1 + ... + c_k x_k exactly, S_k as computed from S_0 = 0 by
+ * S_k = fl(S_{k-1} + fl(c_k x_k)) in every coordinate (a fused multiply-add lacks the inner rounding), and
+ * E_k = ||S_k - s_k||.  Coordinate errors are at most u times the coordinate, so norms behave alike:
+ *     E_k <= E_{k-1} + u clip + u (||S_{k-1}|| + (1 + u) clip) <= (1 + u) E_{k-1} + u (k + 1 + u) clip,
+ * because ||S_{k-1}|| <= (k-1) clip + E_{k-1}.  Unrolled:
+ * (5) E_m <= u (1 + u)^(m+1) m (m + 3)/2 clip,
+ *     a factor of two below m gamma_m, and independent of the dimension.  Underflow adds at most 2^-149 per
+ *     row and coordinate, so m sqrt(d) 2^-149 <= m sqrt(d) 2^-89 clip, given clip >= 2^-60; (2) adds m 2^-50.
+ * g must be zero on entry for the bound to hold.  The floating-point environment is the default one.
+ *
+ * Zero rows (M3).  Coordinates are summed row after row, never in a tree: a row with c x = 0 leaves every
+ * S_k as it was.  The value of each m and c depends on its own row only, not on its place in the block.
+ *
+ * (6) Constants: a row's gradient has norm at most sup|phi'| R =: G, the loss is L-smooth with
+ *     L = sup|phi''| R^2.
+ * Reference for (5): Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2. */
+#include "model.h"
+
+typedef struct block { /* one thread's scratch */
+    _Alignas(64) float m[PVI_BLOCK], c[PVI_BLOCK], y[PVI_BLOCK], norm[PVI_BLOCK];
+    int64_t r[PVI_BLOCK];        /* stored row numbers */
+    const float *row[PVI_BLOCK]; /* dense: where they start */
+    int64_t n, padded;           /* rows; rounded up to 16 */
+} block;
+
+enum { PAD = 16, CACHE = 32 * 1024 };
+
+#define EXTERN_KERNEL(isa) extern const pvi_glm_kernel pvi_glm_kernel_##isa
+EXTERN_KERNEL(base);
+#ifdef PVI_X86
+EXTERN_KERNEL(avx2);
+EXTERN_KERNEL(avx512);
+const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = { &pvi_glm_kernel_base, &pvi_glm_kernel_avx2,
+                                                                  &pvi_glm_kernel_avx512 };
+#else
+const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = { &pvi_glm_kernel_base };
+#endif
+
+float pvi_float_down(double x)
+{
+    const float f = (float)x;
+    return (double)f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+double pvi_sum_rounding(int64_t m, int64_t d)
+{
+    const double u = 0x1p-24, rows = (double)m;
+    const double sum = u * pow(1.0 + u, rows + 1.0) * rows * (rows + 3.0) / 2.0; /* (5) */
+    return pv_up((sum + rows * (0x1p-50 + sqrt((double)d) * 0x1p-89)) * (1.0 + 0x1p-40), 4);
+}
+
+static int64_t dim(const void *cfg, const pv_domain *dom)
+{
+    (void)cfg;
+    return dom->p;
+}
+
+static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_rows)
+{
+    (void)cfg;
+    (void)dom;
+    (void)max_rows;
+    return sizeof(block);
+}
+
+static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
+{
+    pvi_glm_state *s = st;
+    (void)cfg;
+
+    if (s->room < dom->p) {
+        s->room = (dom->p + PAD - 1) / PAD * PAD;
+        s->w = pv_arena_get(a, sizeof *s->w * (size_t)s->room);
+        if (!s->w) return PV_E_NOMEM;
+    }
+    for (int64_t j = 0; j < dom->p; j++) {
+        s->w[j] = (float)w[j];
+        if (!isfinite(s->w[j])) return PV_E_NUMERIC;
+    }
+    for (int64_t j = dom->p; j < s->room; j++) s->w[j] = 0.0f;
+    s->kernel = pvi_glm_kernel_isa[pvi_isa()];
+    s->p = dom->p;
+    s->row_norm = dom->row_norm;
+    return PV_OK;
+}
+
+/* Rows first .. of the view into the block; returns how many. */
+static int64_t block_fill(block *b, const pv_rows *rows, int64_t first)
+{
+    const int64_t fit = rows->x ? CACHE / (int64_t)sizeof(float) / rows->p / PAD * PAD : PVI_BLOCK;
+    const int64_t most = fit < PAD ? PAD : fit > PVI_BLOCK ? PVI_BLOCK : fit;
+
+    b->n = rows->n - first < most ? rows->n - first : most;
+    b->padded = (b->n + PAD - 1) / PAD * PAD;
+    for (int64_t i = 0; i < b->n; i++) {
+        b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
+        if (rows->x) b->row[i] = rows->x + b->r[i] * rows->ld;
+    }
+    return b->n;
+}
+
+static void block_dots(const pvi_glm_state *s, block *b, const pv_rows *rows, float *m)
+{
+    if (rows->x) s->kernel->dots(b->row, b->n, rows->p, s->w, m);
+    else s->kernel->csr_dots(rows, b->r, b->n, s->w, m);
+}
+
+/* Margins with their labels; the padding holds harmless zeros. */
+static void block_margins(const pvi_glm_state *s, const pvi_glm_cfg *cfg, block *b, const pv_rows *rows)
+{
+    block_dots(s, b, rows, b->m);
+    for (int64_t i = 0; i < b->n; i++) {
+        b->y[i] = rows->y[b->r[i]];
+        b->m[i] = cfg->link->props & PV_MARGIN ? b->m[i] * b->y[i] : b->m[i] - b->y[i];
+    }
+    for (int64_t i = b->n; i < b->padded; i++) b->m[i] = b->y[i] = b->norm[i] = 0.0f;
+}
+
+static pvi_clip clip_bounds(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
+{
+    const double sup = cfg->link->sup1;
+    PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
+    double free = clip >= sup * s->row_norm ? s->row_norm : pvi_down(clip / sup, 1); /* (2) */
+    if (isinf(clip)) free = INFINITY;
+    return (pvi_clip) { .clip = pvi_float_down(clip), .free = pvi_float_down(free), .top = pvi_float_down(sup) };
+}
+
+static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
+                     void *scratch)
+{
+    const pvi_glm_state *s = st;
+    const pvi_glm_cfg *c = cfg;
+    const pvi_clip k = clip_bounds(s, c, clip);
+    block *b = scratch;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_fill(b, rows, i);
+        block_margins(s, c, b, rows);
+        for (int64_t j = 0; j < b->n; j++) b->norm[j] = rows->norm[b->r[j]];
+        c->link->eval(c->link_cfg, b->padded, b->m, NULL, b->c, NULL);
+        *n_bad += s->kernel->clip(&k, b->padded, b->m, b->norm, c->link->props & PV_MARGIN ? b->y : NULL, b->c);
+        if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, g);
+        else s->kernel->csr_add(rows, b->r, b->n, b->c, g);
+    }
+}
+
+static double rounding(const void *cfg, int64_t m, int64_t d)
+{
+    (void)cfg;
+    return pvi_sum_rounding(m, d);
+}
+
+static double value_sum(const void *st, const void *cfg, const pv_rows *rows, void *scratch)
+{
+    const pvi_glm_cfg *c = cfg;
+    block *b = scratch;
+    double sum = 0.0;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_fill(b, rows, i);
+        block_margins(st, c, b, rows);
+        c->link->eval(c->link_cfg, b->padded, b->m, b->c, NULL, NULL);
+        for (int64_t j = 0; j < b->n; j++) sum += (double)b->c[j];
+    }
+    return sum;
+}
+
+static int64_t outputs(const void *cfg, const pv_domain *dom)
+{
+    (void)cfg;
+    (void)dom;
+    return 1;
+}
+
+static void predict(const void *st, const void *cfg, const pv_rows *rows, float *score, void *scratch)
+{
+    block *b = scratch;
+    (void)cfg;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_fill(b, rows, i);
+        block_dots(st, b, rows, score + i);
+    }
+}
+
+static void constants(const void *cfg, const pv_domain *dom, double *G, double *L)
+{
+    const pvi_glm_cfg *c = cfg;
+    *G = c->link->sup1 * dom->row_norm; /* (6) */
+    *L = c->link->sup2 * dom->row_norm * dom->row_norm;
+}
+
+const pv_model_ops pv_model_glm = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "glm",
+              .summary = "generalised linear model: a link of the margin or of the residual",
+              .reference = "Nelder, Wedderburn 1972",
+              .cfg_size = sizeof(pvi_glm_cfg),
+              .state_size = sizeof(pvi_glm_state),
+              .params = pv_no_params },
+    .dim = dim,
+    .scratch = scratch_size,
+    .begin = begin,
+    .grad_sum = grad_sum,
+    .rounding = rounding,
+    .value_sum = value_sum,
+    .outputs = outputs,
+    .predict = predict,
+    .constants = constants,
+};

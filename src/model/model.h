@@ -1,0 +1,82 @@
+/* model.h - what the files of this folder share, and what the plan fills in for them. */
+#ifndef PVI_MODEL_H
+#define PVI_MODEL_H
+#include "core/core.h"
+
+/* ---- instruction sets (isa.c) -------------------------------------------------------------------
+ * A kernel file is compiled once per instruction set; `fn_isa[pvi_isa()]` is the one to call. */
+typedef enum pvi_isa_level {
+    PVI_BASE,
+#ifdef PVI_X86
+    PVI_AVX2,
+    PVI_AVX512,
+#endif
+    PVI_ISA_COUNT
+} pvi_isa_level;
+pvi_isa_level pvi_isa(void); /* the best this processor runs; all below it run too */
+
+#ifdef PVI_X86
+#define PVI_EACH_ISA(fn)                                                                                             \
+    {                                                                                                                \
+        fn##_base, fn##_avx2, fn##_avx512                                                                            \
+    }
+#define PVI_DECLARE_ISA(fn) fn##_base, fn##_avx2, fn##_avx512
+#else
+#define PVI_EACH_ISA(fn)                                                                                             \
+    {                                                                                                                \
+        fn##_base                                                                                                    \
+    }
+#define PVI_DECLARE_ISA(fn) fn##_base
+#endif
+
+/* ---- links ----------------------------------------------------------------------------------------
+ * v, d1, d2 = phi(m), phi'(m), phi''(m), any of them NULL; k: the link's constants as floats. */
+typedef void pvi_link_fn(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2);
+extern pvi_link_fn *const pvi_link_logistic_isa[PVI_ISA_COUNT];
+extern pvi_link_fn *const pvi_link_squared_isa[PVI_ISA_COUNT];
+
+/* ---- GLM: l(w; x, y) = phi(m) with m = y <w,x> (PV_MARGIN) or m = <w,x> - y ------------------------- */
+typedef struct pvi_glm_cfg { /* filled by the plan */
+    const pv_link_ops *link;
+    const void *link_cfg;
+} pvi_glm_cfg;
+
+/* Clipping needs room on both sides in float: gradient sums are offered for clip in this range, or for
+ * clip = INFINITY (nothing is private then). */
+#define PVI_CLIP_MIN 0x1p-60
+#define PVI_CLIP_MAX 0x1p60
+
+enum { PVI_BLOCK = 256 }; /* rows a kernel sees at once, at most */
+
+/* What is needed to bound a row's coefficient: |c| <= top where norm <= free, else below clip / norm. */
+typedef struct pvi_clip {
+    float clip, free, top;
+} pvi_clip;
+
+typedef struct pvi_glm_kernel {
+    /* m[i] = <row[i], w>; w is padded with zeros to a multiple of 16.  Each m[i] depends on its row only. */
+    void (*dots)(const float *const *row, int64_t n, int64_t p, const float *w, float *m);
+    /* g += sum of c[i] row[i], row after row. */
+    void (*add)(const float *const *row, int64_t n, int64_t p, const float *c, float *g);
+    /* The same for rows r[i] of CSR storage. */
+    void (*csr_dots)(const pv_rows *rows, const int64_t *r, int64_t n, const float *w, float *m);
+    void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, const float *c, float *g);
+    /* c[i] <- clipped c[i] (times y[i] if y is given); 0 where c, m or norm is unusable, and returns how
+     * many those were.  n is a multiple of 16. */
+    int64_t (*clip)(const pvi_clip *k, int64_t n, const float *m, const float *norm, const float *y, float *c);
+} pvi_glm_kernel;
+extern const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT];
+
+typedef struct pvi_glm_state {
+    const pvi_glm_kernel *kernel;
+    float *w; /* p weights, zeros up to a multiple of 16 */
+    int64_t p, room;
+    double row_norm;
+} pvi_glm_state;
+
+/* Largest float not above x. */
+float pvi_float_down(double x);
+
+/* (M2) for sequential float sums, see glm.c (5). */
+double pvi_sum_rounding(int64_t m, int64_t d);
+#endif

@@ -1,0 +1,169 @@
+/* simd.h - float vectors for kernel files; each is compiled once per instruction set.
+ *
+ * W lanes: 16 with AVX-512, 8 with AVX2 and FMA, 4 elsewhere (SSE2, NEON, anything the compiler can
+ * vectorise).  Only what the language's vector types lack is written with intrinsics.  Every function is
+ * lane-wise pure, so a value does not depend on its position in an array.
+ *
+ * (1) exp(x), x <= 0: n = round(x / ln 2), r = x - n ln 2 in two parts, |r| <= ln2/2 (1 + tiny), and
+ *         exp(x) = 2^n (1 + r + r^2 Q(r)),   Q of degree 4, relative error 0.06 * 2^-24 before rounding;
+ *     results below 2^-126 are 0.
+ * (2) log(1 + t), 0 <= t <= 1: s = t / (2 + t), z = s^2 <= 1/9, and
+ *         log(1 + t) = 2 s + 2 s z P(z),     P of degree 3, relative error 0.08 * 2^-24 before rounding.
+ * Q and P are weighted minimax fits; tests/unit/test_link.c measures the error in units in the last place.
+ * NaN in, NaN out. */
+#ifndef PVI_SIMD_H
+#define PVI_SIMD_H
+#include <stdint.h>
+#include <string.h>
+
+#define PVI_PASTE2(a, b) a##_##b
+#define PVI_PASTE(a, b)  PVI_PASTE2(a, b)
+#define PVI_NAME(fn)     PVI_PASTE(fn, PVI_ISA) /* fn_base, fn_avx2, fn_avx512 */
+#define PVI_INLINE       static inline __attribute__((always_inline, unused))
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#include <immintrin.h>
+#define PVI_W 16
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+#define PVI_W 8
+#else
+#define PVI_W 4
+#endif
+enum { W = PVI_W };
+
+typedef float vf __attribute__((vector_size(4 * PVI_W)));
+typedef int32_t vi __attribute__((vector_size(4 * PVI_W)));
+typedef float v4 __attribute__((vector_size(16)));
+typedef float vf_any __attribute__((vector_size(4 * PVI_W), aligned(4), may_alias));
+typedef float v4_any __attribute__((vector_size(16), aligned(4), may_alias));
+
+PVI_INLINE vf vload(const float *p)
+{
+    return *(const vf_any *)p;
+}
+
+PVI_INLINE void vstore(float *p, vf a)
+{
+    *(vf_any *)p = a;
+}
+
+PVI_INLINE vf vset(float a)
+{
+    return a - (vf) { 0 };
+}
+
+/* a b + c, with one rounding where the machine has it and two elsewhere. */
+PVI_INLINE vf vfma(vf a, vf b, vf c)
+{
+#if PVI_W == 16
+    return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif PVI_W == 8
+    return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
+
+#if PVI_W == 8
+PVI_INLINE __m256i lanes_below(int64_t n)
+{
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
+}
+#endif
+
+/* The first n lanes (1 <= n <= W) from memory, zero in the others; reads nothing beyond. */
+PVI_INLINE vf vload_n(const float *p, int64_t n)
+{
+#if PVI_W == 16
+    return (vf)_mm512_maskz_loadu_ps((__mmask16)(0xffffu >> (16 - n)), p);
+#elif PVI_W == 8
+    return (vf)_mm256_maskload_ps(p, lanes_below(n));
+#else
+    if (n == W) return vload(p);
+    float t[W] = { 0 };
+    for (int64_t i = 0; i < n; i++) t[i] = p[i];
+    return vload(t);
+#endif
+}
+
+PVI_INLINE void vstore_n(float *p, vf a, int64_t n)
+{
+#if PVI_W == 16
+    _mm512_mask_storeu_ps(p, (__mmask16)(0xffffu >> (16 - n)), (__m512)a);
+#elif PVI_W == 8
+    _mm256_maskstore_ps(p, lanes_below(n), (__m256)a);
+#else
+    float t[W];
+    vstore(t, a);
+    for (int64_t i = 0; i < n; i++) p[i] = t[i];
+#endif
+}
+
+/* Comparisons give lanes of all ones or all zeros, false for NaN. */
+PVI_INLINE vf vsel(vi mask, vf yes, vf no)
+{
+    return (vf)((mask & (vi)yes) | (~mask & (vi)no));
+}
+
+PVI_INLINE vf vabs(vf a)
+{
+    return (vf)((vi)a & 0x7fffffff);
+}
+
+/* |a| with the sign of b. */
+PVI_INLINE vf vcopysign(vf a, vf b)
+{
+    return (vf)(((vi)a & 0x7fffffff) | ((vi)b & INT32_MIN));
+}
+
+PVI_INLINE v4 vfold(vf a)
+{
+#if PVI_W == 16
+    const __m512 x = (__m512)a;
+    const __m256 h = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+    return (v4)_mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
+#elif PVI_W == 8
+    return (v4)_mm_add_ps(_mm256_castps256_ps128((__m256)a), _mm256_extractf128_ps((__m256)a, 1));
+#else
+    return a;
+#endif
+}
+
+/* The sums over the lanes of four vectors, together. */
+PVI_INLINE v4 vsum4(vf a, vf b, vf c, vf d)
+{
+    const v4 p = vfold(a), q = vfold(b), r = vfold(c), s = vfold(d);
+    const v4 pq = __builtin_shufflevector(p, q, 0, 4, 1, 5) + __builtin_shufflevector(p, q, 2, 6, 3, 7);
+    const v4 rs = __builtin_shufflevector(r, s, 0, 4, 1, 5) + __builtin_shufflevector(r, s, 2, 6, 3, 7);
+    return __builtin_shufflevector(pq, rs, 0, 1, 4, 5) + __builtin_shufflevector(pq, rs, 2, 3, 6, 7);
+}
+
+/* (1) */
+PVI_INLINE vf vexp_neg(vf x)
+{
+    const float magic = 0x1.8p23f; /* adding it rounds to an integer, found in the low bits */
+    const vf top = vsel(x < -88.0f, vset(-88.0f), x);
+    const vf shifted = vfma(top, vset(0x1.715476p0f), vset(magic));
+    const vf n = shifted - magic;
+    const vf r = vfma(n, vset(-0x1.7f7d1cp-20f), vfma(n, vset(-0x1.62e4p-1f), top));
+    vf q = vfma(vset(0x1.6a2434p-10f), r, vset(0x1.1239e2p-7f));
+    q = vfma(q, r, vset(0x1.5558f2p-5f));
+    q = vfma(q, r, vset(0x1.555492p-3f));
+    q = vfma(q, r, vset(0x1.fffffcp-2f));
+    const vf e = vfma(r * r, q, r) + 1.0f;
+    const vf scale = (vf)(((vi)shifted << 23) + 0x3f800000);
+    return vsel(x < -0x1.5d589ep6f, vset(0.0f), e * scale); /* -126 ln 2 */
+}
+
+/* (2) */
+PVI_INLINE vf vlog1p_unit(vf t)
+{
+    const vf s = t / (t + 2.0f), z = s * s;
+    vf p = vfma(vset(0x1.1ef870p-3f), z, vset(0x1.1eb612p-3f));
+    p = vfma(p, z, vset(0x1.99d27cp-3f));
+    p = vfma(p, z, vset(0x1.5555p-2f));
+    return 2.0f * vfma(s * z, p, s);
+}
+#endif

@@ -1,0 +1,129 @@
+/* test_link.c - every instruction set of every link against the textbook formula in double. */
+#include "modeltest.h"
+
+typedef struct phi3 {
+    double v, d1, d2;
+} phi3;
+
+static phi3 logistic(double m)
+{
+    const double e = exp(-fabs(m)), s = 1 / (1 + e);
+    const double p = m > 0 ? e / (1 + e) : s;
+    return (phi3) { (m < 0 ? -m : 0) + log1p(e), -p, e / ((1 + e) * (1 + e)) };
+}
+
+static phi3 squared(double r)
+{
+    return (phi3) { r * r / 2, r, 1 };
+}
+
+static const struct {
+    const char *name;
+    pvi_link_fn *const *isa;
+    phi3 (*truth)(double);
+    float k[4];
+} links[] = {
+    { "logistic", pvi_link_logistic_isa, logistic, { 0 } },
+    { "squared", pvi_link_squared_isa, squared, { 0 } },
+};
+enum { LINKS = sizeof links / sizeof *links };
+
+/* Error in units of the last place of `want`; what lies below the normal floats may become 0. */
+static double ulps(double got, double want)
+{
+    int e;
+    if (got == want || fabs(got - want) < 0x1p-126) return 0;
+    frexp(want, &e);
+    return fabs(got - want) / ldexp(1, e - 24);
+}
+
+static void near_truth(void **state)
+{
+    (void)state;
+    enum { N = 1 << 18 };
+    float *m = malloc(N * sizeof *m), *v = malloc(N * sizeof *v), *d1 = malloc(N * sizeof *d1),
+          *d2 = malloc(N * sizeof *d2);
+    uint64_t seed = 5;
+    for (int i = 0; i < N; i++) {
+        const double scale = pow(10, -7 + 9 * pvt_uniform(&seed));
+        m[i] = (float)(i & 1 ? scale * pvt_normal(&seed) : -20 + 40.0 * i / N);
+    }
+    for (int l = 0; l < LINKS; l++)
+        for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
+            double worst[3] = { 0 };
+            links[l].isa[isa](links[l].k, N, m, v, d1, d2);
+            for (int i = 0; i < N; i++) {
+                const phi3 t = links[l].truth((double)m[i]);
+                worst[0] = fmax(worst[0], ulps(v[i], t.v));
+                worst[1] = fmax(worst[1], ulps(d1[i], t.d1));
+                worst[2] = fmax(worst[2], ulps(d2[i], t.d2));
+            }
+            print_message("%s isa %d: value %.2f, first %.2f, second %.2f ulp\n", links[l].name, isa, worst[0],
+                          worst[1], worst[2]);
+            for (int k = 0; k < 3; k++) PVT_CHECK(worst[k] <= 5, "%s isa %d: %g", links[l].name, isa, worst[k]);
+        }
+    free(m), free(v), free(d1), free(d2);
+}
+
+/* One element alone, with every combination of outputs, gives the bits it gives among others. */
+static void same_at_every_place(void **state)
+{
+    (void)state;
+    enum { N = 37 };
+    float m[N], all[3][N];
+    uint64_t seed = 9;
+    for (int i = 0; i < N; i++) m[i] = (float)(4 * pvt_normal(&seed));
+    for (int l = 0; l < LINKS; l++)
+        for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
+            links[l].isa[isa](links[l].k, N, m, all[0], all[1], all[2]);
+            for (int i = 0; i < N; i++)
+                for (int mask = 1; mask < 8; mask++) {
+                    float one[3] = { -7, -7, -7 };
+                    links[l].isa[isa](links[l].k, 1, m + i, mask & 1 ? one : NULL, mask & 2 ? one + 1 : NULL,
+                                      mask & 4 ? one + 2 : NULL);
+                    for (int k = 0; k < 3; k++) PVT_TRUE(one[k] == (mask >> k & 1 ? all[k][i] : -7));
+                }
+        }
+}
+
+static void reads_and_writes_exactly_n(void **state)
+{
+    (void)state;
+    for (int l = 0; l < LINKS; l++)
+        for (int isa = 0; isa <= (int)pvi_isa(); isa++)
+            for (int n = 0; n <= 40; n++) {
+                /* exact allocations, so that the address sanitizer sees a step beyond */
+                float *m = calloc((size_t)n + 1, sizeof *m), *d = calloc((size_t)n + 1, sizeof *d);
+                d[n] = 123;
+                links[l].isa[isa](links[l].k, n, m, NULL, d, NULL);
+                PVT_TRUE(d[n] == 123);
+                free(m), free(d);
+            }
+}
+
+static void logistic_extremes(void **state)
+{
+    (void)state;
+    const float m[] = { INFINITY, -INFINITY, 1e6f, -1e6f, 3e38f, -3e38f, 0.0f, -0.0f, 1e-40f };
+    const float want[][3] = { { 0, 0, 0 },     { INFINITY, -1, 0 }, { 0, 0, 0 },
+                              { 1e6f, -1, 0 }, { 0, 0, 0 },         { 3e38f, -1, 0 } };
+    float v[9], d1[9], d2[9], nan = NAN;
+    for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
+        pvi_link_logistic_isa[isa](NULL, 9, m, v, d1, d2);
+        for (int i = 0; i < 6; i++) PVT_TRUE(v[i] == want[i][0] && d1[i] == want[i][1] && d2[i] == want[i][2]);
+        for (int i = 6; i < 9; i++) {
+            PVT_NEAR(v[i], log(2), 1e-7);
+            PVT_TRUE(d1[i] == -0.5f && d2[i] == 0.25f);
+        }
+        pvi_link_logistic_isa[isa](NULL, 1, &nan, v, d1, d2);
+        PVT_TRUE(isnan(v[0]) && isnan(d1[0]) && isnan(d2[0]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = { cmocka_unit_test(near_truth), cmocka_unit_test(same_at_every_place),
+                                      cmocka_unit_test(reads_and_writes_exactly_n),
+                                      cmocka_unit_test(logistic_extremes) };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
