@@ -7,14 +7,14 @@
  * A ChaCha20 stream keyed by the operating system.  After fork() the child draws a new key.  The key
  * is wiped by _free.  With a test seed the stream is reproducible and pvi_rng_is_test is true: the
  * certificate of such a run says NOT PRIVATE (P6). */
-pv_status pvi_rng_create(pv_ctx *ctx, pv_rng **out);                     /* PV_E_RNG: no entropy      */
+pv_status pvi_rng_create(pv_ctx *ctx, pv_rng **out); /* PV_E_RNG: no entropy      */
 pv_status pvi_rng_create_test(pv_ctx *ctx, uint64_t seed, pv_rng **out);
 void pvi_rng_free(pv_rng *r);
 bool pvi_rng_is_test(const pv_rng *r);
 void pvi_rng_bytes(pv_rng *r, void *out, size_t size);
 uint64_t pvi_rng_u64(pv_rng *r);
-double pvi_rng_uniform(pv_rng *r);                /* (0, 1), 53 bits, never 0 or 1                     */
-uint64_t pvi_rng_below(pv_rng *r, uint64_t n);    /* 0 .. n-1, unbiased                                */
+double pvi_rng_uniform(pv_rng *r);             /* (0, 1), 53 bits, never 0 or 1                     */
+uint64_t pvi_rng_below(pv_rng *r, uint64_t n); /* 0 .. n-1, unbiased                                */
 
 /* ---- grid (grid.c) ------------------------------------------------------------------------------
  * Sums are held as int64 multiples of `spacing`, a power of two, so that they add exactly in any
