@@ -13,27 +13,59 @@
 void pvi_event_write(const pv_event *ev, pvi_jw *w, const char *key);
 /* Depth is limited (JSON's own limit); ranges are checked: rates in (0,1], noise > 0, times >= 0. */
 pv_status pvi_event_parse(pv_ctx *ctx, pv_arena *a, const char *name, const pvi_json *v, const pv_event **out);
-bool pvi_event_equal(const pv_event *x, const pv_event *y);
+bool pvi_event_equal(const pv_event *x, const pv_event *y); /* false beyond the depth limit                 */
+/* Shape and ranges of a tree built by a program: the same rules as parsing.  Nothing else in this
+ * folder trusts a tree that has not passed; a tree that is too deep or too large is PV_E_ARG. */
+pv_status pvi_event_check(pv_ctx *ctx, const pv_event *ev); /* ctx NULL: no message */
+enum { PVI_EVENT_DEPTH = 24 }; /* a sequence takes two JSON levels, so every checked tree can be read back */
+
+/* What accountants see: the tree as a list of terms.  Samplers of rate 1 vanish; several Gaussians
+ * released from one sample are one Gaussian (its noise multiplier rounded down).  A sampler over
+ * anything else that is not a single leaf, or over a sampler, is PV_E_UNSUPPORTED. */
+typedef struct pvi_term {
+    pv_ev_kind kind; /* a leaf; never NONE                                                          */
+    double a, b;
+    pv_ev_kind sampler; /* PV_EV_NONE, PV_EV_POISSON or PV_EV_FIXED                                    */
+    double rate;        /* 1 without a sampler                                                       */
+    int64_t count;      /* adaptive repetitions, 1 .. 2^53                                           */
+} pvi_term;
+typedef pv_status (*pvi_term_fn)(void *user, const pvi_term *t); /* anything but PV_OK ends the walk  */
+pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user);
+const char *pvi_event_name(pv_ev_kind kind); /* "gaussian"; "unknown" */
 /* A copy in which the noise multiplier of every Gaussian and the scale of every Laplace is
  * multiplied by s and every selection's epsilon divided by s; other leaves stay.  NULL: no memory. */
 const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s);
 
 /* Walks the leaves (a sampled leaf counts as one) in the order a run must release them. */
 typedef struct pvi_meter pvi_meter;
-pvi_meter *pvi_meter_create(pv_arena *a, const pv_event *total);    /* NULL: no memory               */
-pv_status pvi_meter_spend(pvi_meter *m, const pv_event *leaf);      /* PV_E_PLAN: not what was planned */
-bool pvi_meter_done(const pvi_meter *m);                            /* everything planned was spent   */
-double pvi_meter_fraction(const pvi_meter *m);                      /* leaves spent / leaves planned  */
+pvi_meter *pvi_meter_create(pv_arena *a, const pv_event *total); /* NULL: no memory               */
+pv_status pvi_meter_spend(pvi_meter *m, const pv_event *leaf);   /* PV_E_PLAN: not what was planned */
+bool pvi_meter_done(const pvi_meter *m);                         /* everything planned was spent   */
+double pvi_meter_fraction(const pvi_meter *m);                   /* leaves spent / leaves planned  */
+
+/* ---- one Gaussian of parameter mu = sensitivity / standard deviation (gdp.c) ---------------------
+ * The exact curve delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), bracketed; mu >= 0.   */
+double pvi_gdp_delta_ub(double mu, double eps);
+double pvi_gdp_delta_lb(double mu, double eps);
+double pvi_gdp_epsilon_ub(double mu, double delta); /* delta 0: INFINITY unless mu is 0                */
+double pvi_gdp_epsilon_lb(double mu, double delta);
+
+/* ---- Renyi to (epsilon, delta) (convert.c) --------------------------------------------------------
+ * m = order - 1 > 0, rdp >= 0 (INFINITY allowed); upper bounds, rounding included.                    */
+double pvi_rdp_epsilon(double m, double rdp, double delta);
+double pvi_rdp_delta(double m, double rdp, double eps);
+/* Smallest f(user, exp(u)) seen for u in [lo, hi]; f need not be exactly unimodal. */
+double pvi_minimize(double (*f)(void *user, double m), void *user, double lo, double hi);
 
 /* ---- cost ------------------------------------------------------------------------------------- */
 typedef struct pvi_cost {
-    double epsilon;         /* certified upper bound at delta                                       */
-    double epsilon_lower;   /* certified lower bound; 0 when the accountant gives none             */
+    double epsilon;       /* certified upper bound at delta                                       */
+    double epsilon_lower; /* certified lower bound; 0 when the accountant gives none             */
     double delta;
     const char *accountant; /* the one used (static string)                                         */
     bool group_bound;       /* Poisson under replace: (2 eps, (1 + e^eps) delta) of zero-out         */
 } pvi_cost;
-/* accountant "best": the smallest certified upper bound among those that support the events. */
+/* accountant: a registered name, optionally with settings ("zcdp:conversion=paper"), or "best": the smallest certified upper bound among those that support the events. */
 pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double delta,
                       pvi_cost *out);
 pv_status pvi_account_delta(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,

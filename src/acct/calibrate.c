@@ -1,0 +1,121 @@
+/* calibrate.c - the smallest noise whose certified cost meets a target.
+ *
+ * cost(s) = epsilon of the events with all noise multiplied by s, at delta.  It falls as s rises.
+ * Roughly cost ~ s^-1 for small costs and s^-2 for large ones, so ln cost against ln s is close to
+ * a line: a bracket is found by following that line, then shrunk by the Illinois variant of false
+ * position, a few evaluations.  Only an s whose cost was evaluated and is at most the target is
+ * ever returned, so neither monotonicity nor convergence is trusted. */
+#include "acct.h"
+
+#define TOLERANCE 5e-7 /* relative, on s; half of what is promised */
+#define S_MIN     1e-40
+#define S_MAX     1e40
+
+typedef struct search {
+    pv_ctx *ctx;
+    const char *accountant;
+    pv_relation rel;
+    const pv_event *ev;
+    double epsilon, delta;
+} search;
+
+static bool scalable(const pv_event *e)
+{
+    if (e->kind == PV_EV_GAUSSIAN || e->kind == PV_EV_LAPLACE || e->kind == PV_EV_SELECT) return true;
+    if (e->kind == PV_EV_REPEAT && e->n == 0) return false;
+    for (const pv_event *p = e->sub; p; p = e->kind == PV_EV_SEQ ? p->next : NULL)
+        if (scalable(p)) return true;
+    return false;
+}
+
+static pv_status cost_at(const search *q, double s, pvi_cost *c)
+{
+    pv_arena *a = pvi_arena_create(q->ctx);
+    const pv_event *ev = a ? pvi_event_scale(a, q->ev, s) : NULL;
+    const pv_status ok = ev ? pvi_account(q->ctx, q->accountant, q->rel, ev, q->delta, c) : pvi_nomem(q->ctx);
+    pvi_arena_free(a);
+    return ok;
+}
+
+/* ln(cost/target), kept finite: a cost of 0 or infinity still says on which side s lies. */
+static double excess(const search *q, const pvi_cost *c)
+{
+    const double x = log(c->epsilon / q->epsilon);
+    return x > 50 ? 50 : x < -50 ? -50 : x;
+}
+
+typedef struct bracket {
+    double lo, hi;   /* ln s: too little noise, enough noise */
+    double flo, fhi; /* excess there: > 0, <= 0              */
+    pvi_cost cost;   /* at hi                                */
+    double s;        /* exactly the s evaluated at hi        */
+} bracket;
+
+/* Doubles the stride in ln s each time; starts with the stride the power law suggests. */
+static pv_status find_bracket(const search *q, bracket *b)
+{
+    double u = 0.0, stride = 0.0;
+    bool above = false, below = false;
+    for (;;) {
+        pvi_cost c;
+        const double s = exp(u);
+        if (!(s >= S_MIN && s <= S_MAX)) break;
+        const pv_status ok = cost_at(q, s, &c);
+        if (ok != PV_OK) return ok;
+        const double f = excess(q, &c);
+        if (f > 0) b->lo = u, b->flo = f, above = true;
+        else b->hi = u, b->fhi = f, b->cost = c, b->s = s, below = true;
+        if (above && below) return PV_OK;
+        stride = stride == 0 ? 0.7 * fabs(f) + 0.1 : 2 * stride;
+        u += f > 0 ? stride : -stride;
+    }
+    if (below) { /* even next to no noise is enough */
+        b->lo = b->hi;
+        return PV_OK;
+    }
+    return pvi_fail(q->ctx, PV_E_BUDGET, "no amount of noise reaches epsilon %g at delta %g for these events",
+                    q->epsilon, q->delta);
+}
+
+static pv_status shrink(const search *q, bracket *b)
+{
+    int side = 0;
+    for (int i = 0; i < 100 && b->hi - b->lo > TOLERANCE; i++) {
+        double u = (b->lo * b->fhi - b->hi * b->flo) / (b->fhi - b->flo);
+        const double edge = 0.4 * TOLERANCE; /* land just on the safe side, so that the bracket closes */
+        u = u + edge < b->hi && u > b->lo ? u + edge : 0.5 * (b->lo + b->hi);
+        if (i % 8 == 7) u = 0.5 * (b->lo + b->hi);
+        pvi_cost c;
+        const double s = exp(u);
+        const pv_status ok = cost_at(q, s, &c);
+        if (ok != PV_OK) return ok;
+        const double f = excess(q, &c);
+        if (f > 0) {
+            b->lo = u, b->flo = f;
+            if (side == 1) b->fhi *= 0.5;
+            side = 1;
+        } else {
+            b->hi = u, b->fhi = f, b->cost = c, b->s = s;
+            if (side == -1) b->flo *= 0.5;
+            side = -1;
+        }
+    }
+    return PV_OK;
+}
+
+pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
+                        double delta, double *s, pvi_cost *cost)
+{
+    const search q = { ctx, accountant, rel, ev, epsilon, delta };
+    bracket b = { 0 };
+    *s = NAN;
+    *cost = (pvi_cost) { 0 };
+    if (!(epsilon > 0 && epsilon < INFINITY)) return pvi_fail(ctx, PV_E_ARG, "epsilon %g is not positive", epsilon);
+    pv_status ok = pvi_event_check(ctx, ev);
+    if (ok != PV_OK) return ok;
+    if (!scalable(ev)) return pvi_fail(ctx, PV_E_ARG, "these events have no noise to calibrate");
+    if ((ok = find_bracket(&q, &b)) != PV_OK || (ok = shrink(&q, &b)) != PV_OK) return ok;
+    *s = b.s;
+    *cost = b.cost;
+    return PV_OK;
+}

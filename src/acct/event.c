@@ -1,0 +1,239 @@
+/* event.c - privacy events: construction, checking, comparison, scaling, the list of terms.
+ *
+ * A tree is a leaf (one release), a sampler over a sub-tree, a repetition of a sub-tree or a
+ * sequence of sub-trees.  Walks recurse, so each one carries the depth and stops at
+ * PVI_EVENT_DEPTH: a hostile tree ends in an error, never in a stack overflow.  Repetitions are
+ * multiplied, never unrolled; the product stays below 2^53 so that a double holds it exactly.
+ *
+ *   (1) several Gaussians z_1, ..., z_k released adaptively from one sample are one Gaussian:
+ *       1/z^2 = sum_i n_i / z_i^2 (Dong, Roth, Su 2022, Cor. 3.3), hence a sampler over them is a
+ *       sampler over that one (Zhu, Dong, Wang 2022, Thm 11: amplification acts on the pair).   */
+#include "acct.h"
+
+enum { MAX_NODES = 10000000 };
+#define MAX_COUNT ((int64_t)1 << 53)
+#define LEAST     1e-100 /* noise multipliers and their squares stay finite and normal */
+#define MOST      1e100
+
+const pv_event *pv_ev_leaf(pv_arena *a, pv_ev_kind kind, double x, double y)
+{
+    pv_event *e = pv_arena_get(a, sizeof *e);
+    if (e) *e = (pv_event) { .kind = kind, .a = x, .b = y };
+    return e;
+}
+
+const pv_event *pv_ev_sampled(pv_arena *a, pv_ev_kind kind, double rate, const pv_event *sub)
+{
+    pv_event *e = sub ? pv_arena_get(a, sizeof *e) : NULL;
+    if (e) *e = (pv_event) { .kind = kind, .a = rate, .sub = sub };
+    return e;
+}
+
+const pv_event *pv_ev_repeat(pv_arena *a, int64_t n, const pv_event *sub)
+{
+    pv_event *e = sub ? pv_arena_get(a, sizeof *e) : NULL;
+    if (e) *e = (pv_event) { .kind = PV_EV_REPEAT, .n = n, .sub = sub };
+    return e;
+}
+
+/* Parts are copied: an event may occur several times, but has only one `next`. */
+const pv_event *pv_ev_seq(pv_arena *a, int64_t k, const pv_event *const *parts)
+{
+    pv_event *e = pv_arena_get(a, sizeof *e);
+    if (!e) return NULL;
+    *e = (pv_event) { .kind = PV_EV_SEQ };
+    const pv_event **tail = &e->sub;
+    for (int64_t i = 0; i < k; i++) {
+        pv_event *c = parts[i] ? pv_arena_get(a, sizeof *c) : NULL;
+        if (!c) return NULL;
+        *c = *parts[i];
+        c->next = NULL;
+        *tail = c;
+        tail = &c->next;
+    }
+    return e;
+}
+
+/* ---- checking --------------------------------------------------------------------------------- */
+
+typedef struct checker {
+    pv_ctx *ctx; /* NULL: only the status is wanted */
+    int64_t nodes;
+} checker;
+#define REFUSE(c, s, ...) ((c)->ctx ? pvi_fail((c)->ctx, s, __VA_ARGS__) : (s))
+
+static pv_status out_of_range(const checker *c, const char *what, double got, const char *range)
+{
+    return REFUSE(c, PV_E_ARG, "event: %s %g is not in %s", what, got, range);
+}
+
+static bool positive(double x)
+{
+    return x >= LEAST && x <= MOST;
+}
+
+static pv_status check_leaf(const checker *c, const pv_event *e)
+{
+    if (e->sub) return REFUSE(c, PV_E_ARG, "event: a single release cannot contain events");
+    switch (e->kind) {
+    case PV_EV_GAUSSIAN: return positive(e->a) ? PV_OK : out_of_range(c, "noise multiplier", e->a, "[1e-100, 1e100]");
+    case PV_EV_LAPLACE: return positive(e->a) ? PV_OK : out_of_range(c, "Laplace scale", e->a, "[1e-100, 1e100]");
+    case PV_EV_SELECT: return positive(e->a) ? PV_OK : out_of_range(c, "selection epsilon", e->a, "[1e-100, 1e100]");
+    case PV_EV_BALL: return e->a >= 0 && e->a <= 1 ? PV_OK : out_of_range(c, "ball delta", e->a, "[0, 1]");
+    case PV_EV_EPS_DELTA:
+        if (!(e->a >= 0 && e->a <= MOST)) return out_of_range(c, "epsilon", e->a, "[0, 1e100]");
+        return e->b >= 0 && e->b <= 1 ? PV_OK : out_of_range(c, "delta", e->b, "[0, 1]");
+    case PV_EV_NONE:
+    case PV_EV_NONPRIVATE: return PV_OK;
+    default: return REFUSE(c, PV_E_UNSUPPORTED, "event: unknown kind %d", (int)e->kind);
+    }
+}
+
+static pv_status check(checker *c, const pv_event *e, int depth)
+{
+    if (!e) return REFUSE(c, PV_E_ARG, "event: a part is missing");
+    if (depth > PVI_EVENT_DEPTH) return REFUSE(c, PV_E_ARG, "event: nested deeper than %d levels", PVI_EVENT_DEPTH);
+    if (++c->nodes > MAX_NODES) return REFUSE(c, PV_E_ARG, "event: more than %d parts", MAX_NODES);
+    switch (e->kind) {
+    case PV_EV_POISSON:
+    case PV_EV_FIXED:
+        if (!(e->a > 0 && e->a <= 1)) return out_of_range(c, "sampling rate", e->a, "(0, 1]");
+        return check(c, e->sub, depth + 1);
+    case PV_EV_REPEAT:
+        if (!(e->n >= 0 && e->n <= MAX_COUNT)) return out_of_range(c, "repetitions", (double)e->n, "[0, 2^53]");
+        return check(c, e->sub, depth + 1);
+    case PV_EV_SEQ:
+        for (const pv_event *p = e->sub; p; p = p->next) {
+            const pv_status s = check(c, p, depth + 1);
+            if (s != PV_OK) return s;
+        }
+        return PV_OK;
+    default: return check_leaf(c, e);
+    }
+}
+
+pv_status pvi_event_check(pv_ctx *ctx, const pv_event *ev)
+{
+    checker c = { .ctx = ctx };
+    return check(&c, ev, 1);
+}
+
+/* ---- comparison and scaling --------------------------------------------------------------------- */
+
+static bool equal(const pv_event *x, const pv_event *y, int depth)
+{
+    if (!x || !y || depth > PVI_EVENT_DEPTH) return false;
+    if (x->kind != y->kind || x->a != y->a || x->b != y->b || x->n != y->n) return false;
+    const pv_event *p = x->sub, *q = y->sub;
+    for (; p && q; p = p->next, q = q->next) {
+        if (!equal(p, q, depth + 1)) return false;
+        if (x->kind != PV_EV_SEQ) return true; /* only a sequence has more than one part */
+    }
+    return !p && !q;
+}
+
+bool pvi_event_equal(const pv_event *x, const pv_event *y)
+{
+    return equal(x, y, 1);
+}
+
+static const pv_event *scale(pv_arena *a, const pv_event *ev, double s, int depth)
+{
+    pv_event *e = depth > PVI_EVENT_DEPTH ? NULL : pv_arena_get(a, sizeof *e);
+    if (!e) return NULL;
+    *e = *ev;
+    e->next = NULL;
+    if (ev->kind == PV_EV_GAUSSIAN || ev->kind == PV_EV_LAPLACE) e->a = ev->a * s;
+    if (ev->kind == PV_EV_SELECT) e->a = ev->a / s;
+    const pv_event **tail = &e->sub;
+    for (const pv_event *p = ev->sub; p; p = p->next) {
+        pv_event *c;
+        if (!(c = (pv_event *)(uintptr_t)scale(a, p, s, depth + 1))) return NULL;
+        *tail = c;
+        tail = &c->next;
+        if (ev->kind != PV_EV_SEQ) break;
+    }
+    return e;
+}
+
+const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s)
+{
+    return scale(a, ev, s, 1);
+}
+
+/* ---- terms ------------------------------------------------------------------------------------------ */
+
+typedef struct walk {
+    pvi_term_fn fn;
+    void *user;
+} walk;
+
+static pv_status times(int64_t x, int64_t y, int64_t *out)
+{
+    return __builtin_mul_overflow(x, y, out) || *out > MAX_COUNT ? PV_E_ARG : PV_OK;
+}
+
+/* What a sampler contains: its single leaf, or the Gaussians collected by (1). */
+typedef struct inner {
+    pvi_term leaf;
+    int64_t terms;
+    double inv2; /* sum of n / z^2, rounded up */
+    bool mixed;
+} inner;
+
+static pv_status collect(void *user, const pvi_term *t)
+{
+    inner *in = user;
+    in->mixed |= t->sampler != PV_EV_NONE || t->kind != PV_EV_GAUSSIAN;
+    in->terms += t->count > 1 ? 2 : 1;
+    in->leaf = *t;
+    if (!in->mixed) in->inv2 = pv_up(in->inv2 + pv_up((double)t->count / (t->a * t->a), 2), 1);
+    return PV_OK;
+}
+
+static pv_status sampled(walk w, const pv_event *ev, int64_t count, int depth);
+
+static pv_status each(walk w, const pv_event *ev, int64_t count, int depth)
+{
+    int64_t n;
+    if (!ev || depth > PVI_EVENT_DEPTH) return PV_E_ARG;
+    switch (ev->kind) {
+    case PV_EV_NONE: return PV_OK;
+    case PV_EV_POISSON:
+    case PV_EV_FIXED: return ev->a == 1.0 ? each(w, ev->sub, count, depth + 1) : sampled(w, ev, count, depth);
+    case PV_EV_REPEAT:
+        if (ev->n == 0) return PV_OK;
+        return times(count, ev->n, &n) == PV_OK ? each(w, ev->sub, n, depth + 1) : PV_E_ARG;
+    case PV_EV_SEQ:
+        for (const pv_event *p = ev->sub; p; p = p->next) {
+            const pv_status s = each(w, p, count, depth + 1);
+            if (s != PV_OK) return s;
+        }
+        return PV_OK;
+    default: {
+        const pvi_term t = { .kind = ev->kind, .a = ev->a, .b = ev->b, .rate = 1.0, .count = count };
+        return w.fn(w.user, &t);
+    }
+    }
+}
+
+static pv_status sampled(walk w, const pv_event *ev, int64_t count, int depth)
+{
+    inner in = { 0 };
+    const pv_status s = each((walk) { collect, &in }, ev->sub, 1, depth + 1);
+    if (s != PV_OK) return s;
+    if (in.terms == 0) return PV_OK;
+    if (in.terms > 1 ? in.mixed : in.leaf.sampler != PV_EV_NONE) return PV_E_UNSUPPORTED;
+    pvi_term t = in.leaf;
+    if (in.terms > 1) t.a = pvi_down(1.0 / sqrt(in.inv2), 2);
+    t.sampler = ev->kind;
+    t.rate = ev->a;
+    t.count = count;
+    return w.fn(w.user, &t);
+}
+
+pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user)
+{
+    const pv_status s = pvi_event_check(NULL, ev);
+    return s == PV_OK ? each((walk) { fn, user }, ev, 1, 1) : s;
+}

@@ -1,0 +1,300 @@
+/* test_event.c - event trees: construction, text, comparison, scaling, terms, limits. */
+#include "acct/acct.h"
+#include "pvtest.h"
+
+static pv_ctx *ctx;
+static pv_arena *arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pvi_arena_free(arena);
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+static const pv_event *leaf(pv_ev_kind kind, double a, double b)
+{
+    return pv_ev_leaf(arena, kind, a, b);
+}
+
+static const pv_event *seq2(const pv_event *x, const pv_event *y)
+{
+    const pv_event *const parts[] = { x, y };
+    return pv_ev_seq(arena, 2, parts);
+}
+
+static pv_status parse(const char *text, const pv_event **ev)
+{
+    pvi_json *v;
+    *ev = NULL;
+    const pv_status s = pvi_json_parse(ctx, arena, "e.json", text, strlen(text), &v);
+    return s == PV_OK ? pvi_event_parse(ctx, arena, "e.json", v, ev) : s;
+}
+
+static char *text_of(const pv_event *ev)
+{
+    pvi_str out = { .ctx = ctx };
+    pvi_jw w = { .out = &out };
+    char *s;
+    pvi_event_write(ev, &w, NULL);
+    PVT_OK(pvi_str_take(&out, &s));
+    return s;
+}
+
+static const char all_kinds[] =
+    "{\"kind\":\"sequence\",\"events\":[{\"kind\":\"gaussian\",\"noise_multiplier\":1.1},"
+    "{\"kind\":\"laplace\",\"scale\":2},{\"kind\":\"select\",\"epsilon\":0.1},{\"kind\":\"ball\",\"delta\":1e-06},"
+    "{\"kind\":\"eps-delta\",\"epsilon\":1,\"delta\":1e-06},{\"kind\":\"none\"},{\"kind\":\"nonprivate\"},"
+    "{\"kind\":\"repeat\",\"times\":100,\"event\":{\"kind\":\"poisson\",\"rate\":0.01,\"event\":"
+    "{\"kind\":\"gaussian\",\"noise_multiplier\":1.1}}},"
+    "{\"kind\":\"fixed\",\"rate\":0.01,\"event\":{\"kind\":\"sequence\",\"events\":[]}}]}";
+
+static void text_round_trips(void **state)
+{
+    (void)state;
+    const pv_event *ev;
+    PVT_OK(parse(all_kinds, &ev));
+    char *s = text_of(ev);
+    assert_string_equal(s, all_kinds);
+    pv_string_free(ctx, s);
+}
+
+static void built_equals_parsed(void **state)
+{
+    (void)state;
+    const pv_event *ev;
+    PVT_OK(parse("{\"kind\":\"repeat\",\"times\":7,\"event\":{\"kind\":\"sequence\",\"events\":[{\"kind\":\"fixed\","
+                 "\"rate\":0.5,\"event\":{\"kind\":\"laplace\",\"scale\":3}},{\"kind\":\"ball\",\"delta\":0.25}]}}",
+                 &ev));
+    const pv_event *fixed = pv_ev_sampled(arena, PV_EV_FIXED, 0.5, leaf(PV_EV_LAPLACE, 3, 0));
+    const pv_event *mine = pv_ev_repeat(arena, 7, seq2(fixed, leaf(PV_EV_BALL, 0.25, 0)));
+    PVT_TRUE(pvi_event_equal(ev, mine));
+    PVT_TRUE(!pvi_event_equal(ev, pv_ev_repeat(arena, 8, mine->sub)));
+    PVT_TRUE(!pvi_event_equal(ev, pv_ev_repeat(arena, 7, seq2(leaf(PV_EV_BALL, 0.25, 0), fixed))));
+    PVT_TRUE(!pvi_event_equal(mine->sub, seq2(fixed, seq2(fixed, fixed))));
+    PVT_TRUE(!pvi_event_equal(leaf(PV_EV_EPS_DELTA, 1, 0.1), leaf(PV_EV_EPS_DELTA, 1, 0.2)));
+    PVT_TRUE(!pvi_event_equal(leaf(PV_EV_GAUSSIAN, 1, 0), leaf(PV_EV_LAPLACE, 1, 0)));
+    PVT_TRUE(!pvi_event_equal(leaf(PV_EV_GAUSSIAN, 1, 0), leaf(PV_EV_GAUSSIAN, 2, 0)));
+    PVT_TRUE(!pvi_event_equal(pv_ev_seq(arena, 0, NULL), seq2(fixed, fixed)));
+    PVT_TRUE(!pvi_event_equal(seq2(fixed, fixed), pv_ev_seq(arena, 0, NULL)));
+    PVT_TRUE(!pvi_event_equal(NULL, fixed) && !pvi_event_equal(fixed, NULL));
+    /* a part's own `next` is its place in a sequence, not part of what it is */
+    PVT_TRUE(pvi_event_equal(mine->sub->sub, fixed));
+    PVT_TRUE(pvi_event_equal(pv_ev_repeat(arena, 2, mine->sub->sub), pv_ev_repeat(arena, 2, fixed)));
+}
+
+static void text_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "3",
+        "{}",
+        "{\"kind\":1}",
+        "{\"kind\":\"future\"}",
+        "{\"kind\":\"none\",\"extra\":1}",
+        "{\"kind\":\"gaussian\"}",
+        "{\"kind\":\"gaussian\",\"noise_multiplier\":\"1\"}",
+        "{\"kind\":\"gaussian\",\"noise_multiplier\":0}",
+        "{\"kind\":\"gaussian\",\"noise_multiplier\":-1}",
+        "{\"kind\":\"gaussian\",\"noise_multiplier\":1,\"delta\":1}",
+        "{\"kind\":\"laplace\",\"scale\":1e-200}",
+        "{\"kind\":\"select\",\"epsilon\":0}",
+        "{\"kind\":\"ball\",\"delta\":1.5}",
+        "{\"kind\":\"ball\",\"delta\":-0.5}",
+        "{\"kind\":\"eps-delta\",\"epsilon\":-1,\"delta\":0}",
+        "{\"kind\":\"eps-delta\",\"epsilon\":1,\"delta\":2}",
+        "{\"kind\":\"eps-delta\",\"epsilon\":1,\"delta\":-2}",
+        "{\"kind\":\"eps-delta\",\"epsilon\":1}",
+        "{\"kind\":\"poisson\",\"rate\":0,\"event\":{\"kind\":\"none\"}}",
+        "{\"kind\":\"poisson\",\"rate\":1.01,\"event\":{\"kind\":\"none\"}}",
+        "{\"kind\":\"poisson\",\"rate\":0.5}",
+        "{\"kind\":\"fixed\",\"rate\":0.5,\"event\":[]}",
+        "{\"kind\":\"repeat\",\"times\":-1,\"event\":{\"kind\":\"none\"}}",
+        "{\"kind\":\"repeat\",\"times\":1.5,\"event\":{\"kind\":\"none\"}}",
+        "{\"kind\":\"repeat\",\"event\":{\"kind\":\"none\"}}",
+        "{\"kind\":\"repeat\",\"times\":9007199254740993,\"event\":{\"kind\":\"none\"}}",
+        "{\"kind\":\"sequence\",\"events\":{\"kind\":\"none\"}}",
+        "{\"kind\":\"sequence\"}",
+        "{\"kind\":\"sequence\",\"events\":[{\"kind\":\"none\"},{\"kind\":\"gaussian\"}]}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const pv_event *ev;
+        const pv_status s = parse(bad[i], &ev);
+        PVT_CHECK(s == PV_E_FORMAT && !ev, "%s: status %d", bad[i], (int)s);
+        PVT_CHECK(strncmp(pv_ctx_errmsg(ctx), "e.json:1:", 9) == 0, "%s: %s", bad[i], pv_ctx_errmsg(ctx));
+    }
+}
+
+static void checks_built_trees(void **state)
+{
+    (void)state;
+    const pv_event *g = leaf(PV_EV_GAUSSIAN, 1, 0);
+    const pv_event with_sub = { .kind = PV_EV_GAUSSIAN, .a = 1, .sub = g },
+                   no_sub = { .kind = PV_EV_POISSON, .a = 0.5 };
+    PVT_OK(pvi_event_check(ctx, g));
+    PVT_IS(pvi_event_check(ctx, NULL), PV_E_ARG);
+    PVT_IS(pvi_event_check(ctx, &with_sub), PV_E_ARG);
+    PVT_IS(pvi_event_check(ctx, &no_sub), PV_E_ARG);
+    PVT_IS(pvi_event_check(ctx, leaf(PV_EV_GAUSSIAN, NAN, 0)), PV_E_ARG);
+    PVT_IS(pvi_event_check(ctx, leaf(PV_EV_EPS_DELTA, 1, NAN)), PV_E_ARG);
+    PVT_IS(pvi_event_check(ctx, leaf(PV_EV_BALL, NAN, 0)), PV_E_ARG);
+    PVT_IS(pvi_event_check(ctx, pv_ev_sampled(arena, PV_EV_FIXED, NAN, g)), PV_E_ARG);
+    PVT_IS(pvi_event_check(ctx, leaf((pv_ev_kind)777, 1, 0)), PV_E_UNSUPPORTED);
+    assert_string_equal(pv_ctx_errmsg(ctx), "event: unknown kind 777");
+    PVT_IS(pvi_event_check(NULL, leaf((pv_ev_kind)777, 1, 0)), PV_E_UNSUPPORTED);
+    PVT_TRUE(!pv_ev_repeat(arena, 1, NULL) && !pv_ev_sampled(arena, PV_EV_POISSON, 1, NULL) && !seq2(g, NULL));
+    assert_string_equal(pvi_event_name(PV_EV_FIXED), "fixed");
+    assert_string_equal(pvi_event_name((pv_ev_kind)777), "unknown");
+}
+
+static const pv_event *chain(int64_t levels)
+{
+    const pv_event *e = leaf(PV_EV_GAUSSIAN, 1, 0);
+    for (int64_t i = 1; i < levels; i++) e = i % 2 ? pv_ev_repeat(arena, 1, e) : pv_ev_seq(arena, 1, &e);
+    return e;
+}
+
+static pv_status ignore(void *user, const pvi_term *t)
+{
+    (void)user, (void)t;
+    return PV_OK;
+}
+
+static void a_million_levels(void **state)
+{
+    (void)state;
+    const pv_event *deep = chain(1000000);
+    PVT_IS(pvi_event_check(ctx, deep), PV_E_ARG);
+    assert_string_equal(pv_ctx_errmsg(ctx), "event: nested deeper than 24 levels");
+    PVT_IS(pvi_event_each(deep, ignore, NULL), PV_E_ARG);
+    PVT_TRUE(!pvi_event_equal(deep, deep));
+    PVT_TRUE(!pvi_event_scale(arena, deep, 2));
+    char *s = text_of(deep);
+    PVT_TRUE(strstr(s, "unknown") != NULL);
+    pv_string_free(ctx, s);
+    pvi_meter *m = pvi_meter_create(arena, deep);
+    PVT_TRUE(!pvi_meter_done(m));
+    PVT_IS(pvi_meter_spend(m, leaf(PV_EV_GAUSSIAN, 1, 0)), PV_E_PLAN);
+
+    /* the deepest legal tree survives writing and reading */
+    const pv_event *ok = chain(PVI_EVENT_DEPTH), *back;
+    PVT_OK(pvi_event_check(ctx, ok));
+    s = text_of(ok);
+    PVT_OK(parse(s, &back));
+    PVT_TRUE(pvi_event_equal(ok, back));
+    pv_string_free(ctx, s);
+
+    /* repetitions take one JSON level each: the event limit speaks before the JSON limit */
+    char text[4096] = "";
+    for (int i = 0; i < 30; i++) strcat(text, "{\"kind\":\"repeat\",\"times\":1,\"event\":");
+    strcat(text, "{\"kind\":\"none\"}");
+    for (int i = 0; i < 30; i++) strcat(text, "}");
+    PVT_IS(parse(text, &back), PV_E_FORMAT);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "events are nested too deeply") != NULL);
+}
+
+static void shared_parts_cannot_explode(void **state)
+{
+    (void)state;
+    const pv_event *e = leaf(PV_EV_GAUSSIAN, 1, 0);
+    for (int i = 1; i < PVI_EVENT_DEPTH; i++) {
+        const pv_event *const parts[] = { e, e, e, e };
+        e = pv_ev_seq(arena, 4, parts);
+    }
+    PVT_IS(pvi_event_check(ctx, e), PV_E_ARG);
+    assert_string_equal(pv_ctx_errmsg(ctx), "event: more than 10000000 parts");
+}
+
+static void scaling(void **state)
+{
+    (void)state;
+    const pv_event *ev;
+    PVT_OK(parse(all_kinds, &ev));
+    const pv_event *s = pvi_event_scale(arena, ev, 2.0), *p = s->sub;
+    PVT_NEAR(p->a, 2.2, 0);
+    PVT_NEAR((p = p->next)->a, 4, 0);
+    PVT_NEAR((p = p->next)->a, 0.05, 0);
+    PVT_NEAR((p = p->next)->a, 1e-6, 0);
+    PVT_NEAR((p = p->next)->a, 1, 0);
+    p = p->next->next->next;
+    PVT_NEAR(p->sub->sub->a, 2.2, 0);
+    PVT_IS(p->n, 100);
+    PVT_TRUE(pvi_event_equal(pvi_event_scale(arena, ev, 1.0), ev));
+    PVT_NEAR(ev->sub->a, 1.1, 0); /* the original stays */
+}
+
+typedef struct terms {
+    int n;
+    pvi_term t[8];
+} terms;
+
+static pv_status keep(void *user, const pvi_term *t)
+{
+    terms *k = user;
+    if (k->n == 8) return PV_DONE;
+    k->t[k->n++] = *t;
+    return PV_OK;
+}
+
+static void list_of_terms(void **state)
+{
+    (void)state;
+    const pv_event *g = leaf(PV_EV_GAUSSIAN, 2, 0), *lap = leaf(PV_EV_LAPLACE, 3, 0);
+    const pv_event *many = pv_ev_repeat(arena, 1000000000, pv_ev_sampled(arena, PV_EV_POISSON, 0.25, g));
+    terms k = { 0 };
+    PVT_OK(pvi_event_each(pv_ev_repeat(arena, 3, seq2(many, lap)), keep, &k));
+    PVT_IS(k.n, 2);
+    PVT_TRUE(k.t[0].kind == PV_EV_GAUSSIAN && k.t[0].a == 2 && k.t[0].sampler == PV_EV_POISSON &&
+             k.t[0].rate == 0.25);
+    PVT_IS(k.t[0].count, 3000000000);
+    PVT_TRUE(k.t[1].kind == PV_EV_LAPLACE && k.t[1].sampler == PV_EV_NONE && k.t[1].rate == 1 && k.t[1].count == 3);
+
+    /* rate 1 is no sampling; nothing is nothing */
+    k.n = 0;
+    PVT_OK(pvi_event_each(pv_ev_sampled(arena, PV_EV_FIXED, 1, seq2(g, leaf(PV_EV_NONE, 0, 0))), keep, &k));
+    PVT_TRUE(k.n == 1 && k.t[0].sampler == PV_EV_NONE);
+    k.n = 0;
+    PVT_OK(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, pv_ev_repeat(arena, 0, g)), keep, &k));
+    PVT_IS(k.n, 0);
+
+    /* Gaussians from one sample are one Gaussian: 1/4 + 4/16 = 1/2 */
+    const pv_event *both = seq2(g, pv_ev_repeat(arena, 4, leaf(PV_EV_GAUSSIAN, 4, 0)));
+    PVT_OK(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, both), keep, &k));
+    PVT_IS(k.n, 1);
+    PVT_REL(k.t[0].a, sqrt(2.0), 1e-15);
+    PVT_TRUE(k.t[0].a < sqrt(2.0) && k.t[0].count == 1);
+
+    /* no proof for mixtures inside a sampler, nor for a sampler inside a sampler */
+    const pv_event *inner = pv_ev_sampled(arena, PV_EV_POISSON, 0.5, g);
+    PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, seq2(g, lap)), keep, &k), PV_E_UNSUPPORTED);
+    PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_FIXED, 0.5, pv_ev_repeat(arena, 2, lap)), keep, &k),
+           PV_E_UNSUPPORTED);
+    PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, inner), keep, &k), PV_E_UNSUPPORTED);
+    PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, pv_ev_repeat(arena, 2, inner)), keep, &k),
+           PV_E_UNSUPPORTED);
+    PVT_OK(pvi_event_each(pv_ev_sampled(arena, PV_EV_FIXED, 0.5, lap), keep, &k));
+
+    /* counts beyond 2^53 cannot be represented */
+    const pv_event *huge = pv_ev_repeat(arena, 1 << 30, pv_ev_repeat(arena, 1 << 30, g));
+    PVT_IS(pvi_event_each(huge, keep, &k), PV_E_ARG);
+    PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, huge), keep, &k), PV_E_ARG);
+    PVT_IS(pvi_event_each(leaf((pv_ev_kind)777, 0, 0), keep, &k), PV_E_UNSUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(text_round_trips), cmocka_unit_test(built_equals_parsed),
+        cmocka_unit_test(text_is_refused),  cmocka_unit_test(checks_built_trees),
+        cmocka_unit_test(a_million_levels), cmocka_unit_test(shared_parts_cannot_explode),
+        cmocka_unit_test(scaling),          cmocka_unit_test(list_of_terms),
+    };
+    return cmocka_run_group_tests(all, setup, teardown);
+}
