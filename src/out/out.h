@@ -3,46 +3,63 @@
 #define PVI_OUT_H
 #include "acct/acct.h"
 
-/* Everything a certificate says.  Strings are borrowed from the arena or static. */
+/* ---- certificate (certificate.c, statement.c, cert_check.c) ----------------------------------------
+ * Everything a certificate says.  Strings are borrowed from the arena or static. */
 typedef struct pvi_cert {
-    bool is_private;          /* false: privacy=off or a test seed; verify rejects it                  */
-    const char *why_not;      /* reason when !is_private, else NULL                                     */
-    pv_relation relation;     /* the headline                                                           */
-    double epsilon, delta;
+    bool is_private;       /* false: privacy=off or a test seed; verify rejects it */
+    const char *why_not;   /* reason when !is_private, else NULL */
+    const char *made_by;   /* version that wrote it; NULL when writing: this one */
+    pv_relation relation;  /* the headline */
+    double epsilon, delta; /* claimed; see pvi_cert_claim */
     const char *accountant;
     const pv_event *events;
-    double epsilon_replace;   /* the same releases under replace, at the same delta (zero-out headline) */
-    const pv_event *events_replace;
+    double epsilon_replace;         /* the same releases under replace, at the same delta (zero-out headline) */
+    const char *accountant_replace; /* NULL when writing: the same accountant */
+    const pv_event *events_replace; /* replace headline: NULL, and epsilon_replace is not looked at */
     bool replace_is_group_bound;
     const char *model, *optimizer, *mechanism, *sampler;
-    int64_t rows, features;   /* n and d as used in the guarantee                                       */
-    bool features_measured;   /* taken from the file, treated as public                                 */
+    int64_t rows, features; /* n and d as used in the guarantee */
+    bool features_measured; /* taken from the file, treated as public */
     double clip_norm, sensitivity, noise_multiplier, noise_stddev, grid_spacing, row_norm;
-    double rounding_allowance; /* part of the sensitivity that pays for floating-point and the grid     */
-    int64_t queries;          /* noisy releases made                                                    */
-    const char *data_digest;  /* keyed hash, hex                                                        */
-    const char *settings;     /* JSON object of every setting, resolved; secrets and paths left out     */
-    const char *const *assumptions; /* n_assumptions sentences                                          */
+    double rounding_allowance;      /* part of the sensitivity that pays for floating-point and the grid */
+    int64_t queries;                /* noisy releases the events pay for */
+    const char *data_digest;        /* keyed hash, hex */
+    const char *settings;           /* JSON object of every setting, resolved; secrets and paths left out */
+    const char *const *assumptions; /* n_assumptions sentences */
     int64_t n_assumptions;
 } pvi_cert;
 
+/* The epsilon to claim for a computed cost: a little above it, so that another machine's last digits
+ * cannot lift the recomputed value over the claim; never above `limit` unless the cost is. */
+double pvi_cert_claim(double cost, double limit);
 /* Canonical JSON, fields in a fixed order, ends with a checksum over everything before it. */
 pv_status pvi_cert_write(pv_ctx *ctx, const pvi_cert *c, char **json);
-/* Strict: unknown, missing or repeated fields, a wrong checksum, non-canonical text: refused. */
+/* Strict: unknown, missing or repeated fields (PV_E_FORMAT), a wrong checksum or text that is not
+ * canonical (PV_E_VERIFY): refused. */
 pv_status pvi_cert_parse(pv_ctx *ctx, pv_arena *a, const char *name, const char *text, size_t len, pvi_cert *out);
-/* Recomputes both epsilons from the events; PV_E_VERIFY with the reason. */
+/* Checks the fields against each other and recomputes both epsilons from the events; PV_E_VERIFY
+ * with the reason.  What was recomputed goes to `out` (may be NULL). */
+typedef struct pvi_recomputed {
+    double epsilon, epsilon_replace;
+} pvi_recomputed;
 pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c);
+pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, pvi_recomputed *out);
+/* One sentence that says what is guaranteed, or that nothing is. */
+void pvi_cert_statement(const pvi_cert *c, pvi_str *out);
+void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key);
 
-/* Model file: magic, version, lengths, JSON header, little-endian doubles, checksum. */
+/* ---- model file (model_io.c) ------------------------------------------------------------------------
+ * Magic, version, lengths, JSON header, certificate, little-endian doubles, checksum. */
 typedef struct pvi_model_file {
-    const char *model;        /* link or model name                                                     */
-    const char *settings;     /* JSON object of every setting                                           */
-    const char *certificate;  /* canonical JSON                                                         */
-    const char *schema;       /* canonical JSON of the data schema, NULL: none                          */
-    const char *const *class_names;
+    const char *model;              /* link or model name */
+    const char *settings;           /* JSON object of every setting */
+    const char *certificate;        /* canonical JSON */
+    const char *schema;             /* canonical JSON of the data schema, NULL: none */
+    const char *const *class_names; /* domain.classes of them; NULL: none */
     pv_domain domain;
     const double *w;
     int64_t d;
+    bool is_private; /* set by reading: what the certificate says */
 } pvi_model_file;
 pv_status pvi_model_write(pv_ctx *ctx, const char *path, const pvi_model_file *m);
 pv_status pvi_model_read(pv_ctx *ctx, pv_arena *a, const char *path, pvi_model_file *out);

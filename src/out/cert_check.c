@@ -1,0 +1,215 @@
+/* cert_check.c - does a certificate hold?  Its fields against each other, then its epsilons against
+ * its events.  Nothing but the certificate is needed: no data, no model.
+ *
+ *   (1)  noise_stddev = noise_multiplier * sensitivity
+ *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out, 2 under replace
+ *   (3)  every noisy leaf of the events has the mechanism's kind and the recorded noise multiplier,
+ *        and there are `queries` of them
+ *   (4)  under replace one row changes a sum by up to 2 clip_norm, so that each leaf of the replace
+ *        events, which are otherwise the same releases, has a multiplier of at most
+ *        noise_stddev / (2 clip_norm); the group bound counts zero-out steps, so there the limit is
+ *        noise_multiplier
+ *   (5)  the recorded accountant, run again, gives at most the claimed epsilon: no tolerance
+ *   (6)  epsilon_replace >= epsilon: a replaced row is a row left out and another put in
+ *
+ * (1), (2) and (4) hold up to the rounding of the few operations that made the numbers. */
+#include "out.h"
+
+static const double rounding = 1e-12; /* relative; a handful of operations lose under 1e-15 */
+
+static pv_status refuse(pv_ctx *ctx, const char *name, const char *why)
+{
+    return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: %s", name, why);
+}
+
+static bool near(double x, double y)
+{
+    return fabs(x - y) <= rounding * fabs(y);
+}
+
+static bool positive(double x)
+{
+    return x > 0.0 && isfinite(x);
+}
+
+static bool power_of_two(double x)
+{
+    int e;
+    return positive(x) && frexp(x, &e) == 0.5;
+}
+
+/* ---- events ----------------------------------------------------------------------------------------- */
+
+typedef struct tally {
+    int64_t leaves;
+    double lowest, highest; /* multiplier of the noisy leaves */
+    bool other;             /* a leaf that is not `kind` */
+    pv_ev_kind kind;
+} tally;
+
+static void add_leaves(int64_t times, tally *t)
+{
+    t->leaves = times > INT64_MAX - t->leaves ? INT64_MAX : t->leaves + times;
+}
+
+static void count_leaf(const pv_event *ev, int64_t times, tally *t)
+{
+    if (ev->kind != t->kind) t->other = true;
+    if (ev->a < t->lowest) t->lowest = ev->a;
+    if (ev->a > t->highest) t->highest = ev->a;
+    add_leaves(times, t);
+}
+
+/* As the meter counts: what one sample feeds is one release; `none` releases nothing. */
+static void count(const pv_event *ev, int64_t times, tally *t)
+{
+    const int64_t before = t->leaves;
+    if (times == 0) return;
+    switch (ev->kind) {
+    case PV_EV_NONE: return;
+    case PV_EV_REPEAT: count(ev->sub, ev->n > INT64_MAX / times ? INT64_MAX : ev->n * times, t); return;
+    case PV_EV_SEQ:
+        for (const pv_event *e = ev->sub; e; e = e->next) count(e, times, t);
+        return;
+    case PV_EV_POISSON:
+    case PV_EV_FIXED:
+        count(ev->sub, 1, t);
+        t->leaves = before;
+        add_leaves(times, t);
+        return;
+    default: count_leaf(ev, times, t);
+    }
+}
+
+/* The same releases but for the noise multiplier. */
+static bool same_releases(const pv_event *x, const pv_event *y)
+{
+    if (x->kind != y->kind || x->n != y->n) return false;
+    switch (x->kind) {
+    case PV_EV_REPEAT: return same_releases(x->sub, y->sub);
+    case PV_EV_POISSON:
+    case PV_EV_FIXED: return x->a == y->a && same_releases(x->sub, y->sub);
+    case PV_EV_SEQ:
+        for (x = x->sub, y = y->sub; x && y; x = x->next, y = y->next)
+            if (!same_releases(x, y)) return false;
+        return !x && !y;
+    default: return true;
+    }
+}
+
+static pv_status check_events(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    const pv_mechanism_ops *mech = (const pv_mechanism_ops *)(const void *)pv_find(PV_KIND_mechanism, c->mechanism);
+    if (!mech) return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: unknown mechanism %s", name, c->mechanism);
+    tally t = { 0, INFINITY, -INFINITY, false, mech->event };
+    count(c->events, 1, &t);
+    if (t.other) return refuse(ctx, name, "the events hold a release that the recorded mechanism does not make");
+    if (t.leaves != c->queries) /* (3) */
+        return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: queries is %lld, but the events hold %lld", name,
+                        (long long)c->queries, (long long)t.leaves);
+    if (t.leaves > 0 && !(t.lowest == c->noise_multiplier && t.highest == c->noise_multiplier))
+        return refuse(ctx, name, "noise_multiplier is not the one of the events");
+    return PV_OK;
+}
+
+static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    tally t = { 0, INFINITY, -INFINITY, false, PV_EV_NONE };
+    if (c->relation == PV_REL_REPLACE) return PV_OK; /* the headline, already checked */
+    if (!c->events_replace || !c->accountant_replace)
+        return refuse(ctx, name, "the events or the accountant under replace are missing");
+    if (!(c->epsilon_replace >= c->epsilon)) /* (6) */
+        return refuse(ctx, name, "epsilon_replace is below epsilon, but replacing a row costs at least as much");
+    if (!same_releases(c->events, c->events_replace))
+        return refuse(ctx, name, "events and events_replace are not the same releases");
+    count(c->events_replace, 1, &t);
+    const double most = c->replace_is_group_bound ? c->noise_multiplier : c->noise_stddev / (2.0 * c->clip_norm);
+    if (t.leaves > 0 && !(t.highest <= most * (1.0 + rounding))) /* (4) */
+        return refuse(ctx, name, "the replace events claim more noise than there is against the change of a row");
+    return PV_OK;
+}
+
+/* ---- plain fields --------------------------------------------------------------------------------------- */
+
+static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    const double k = c->relation == PV_REL_REPLACE ? 2.0 : 1.0;
+    if (!(c->delta > 0.0 && c->delta < 1.0)) return refuse(ctx, name, "delta is not between 0 and 1");
+    if (!(c->epsilon >= 0.0 && isfinite(c->epsilon))) return refuse(ctx, name, "epsilon is not a finite number >= 0");
+    if (c->rows < 1 || c->features < 1 || c->queries < 0)
+        return refuse(ctx, name, "rows, features or queries out of range");
+    if (!positive(c->row_norm) || !positive(c->clip_norm) || !positive(c->sensitivity) ||
+        !positive(c->noise_multiplier) || !positive(c->noise_stddev))
+        return refuse(ctx, name, "row_norm, clip_norm, sensitivity and noise must be finite and above 0");
+    if (!(c->rounding_allowance >= 0.0)) return refuse(ctx, name, "rounding_allowance is below 0");
+    if (!near(c->noise_stddev, c->noise_multiplier * c->sensitivity)) /* (1) */
+        return refuse(ctx, name, "noise_stddev is not noise_multiplier times sensitivity");
+    if (!near(c->sensitivity, k * c->clip_norm + c->rounding_allowance)) /* (2) */
+        return refuse(ctx, name, "sensitivity does not follow from clip_norm and rounding_allowance");
+    if (!power_of_two(c->grid_spacing)) return refuse(ctx, name, "grid_spacing is not a power of two");
+    return PV_OK;
+}
+
+static pv_status check_present(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    if (c->why_not) return refuse(ctx, name, "it says private, and gives a reason why it is not");
+    if (!c->events || !c->accountant) return refuse(ctx, name, "the events or the accountant are missing");
+    if (!c->model || !c->optimizer || !c->mechanism || !c->sampler || !c->data_digest || !c->settings)
+        return refuse(ctx, name, "model, optimizer, mechanism, sampler, data_digest or settings are missing");
+    return PV_OK;
+}
+
+/* ---- epsilon ---------------------------------------------------------------------------------------------- */
+
+static pv_status account(pv_ctx *ctx, const char *name, const pvi_cert *c, bool replace, double *epsilon)
+{
+    const char *which = replace ? c->accountant_replace : c->accountant;
+    const pv_relation rel = replace ? PV_REL_REPLACE : c->relation;
+    const double claimed = replace ? c->epsilon_replace : c->epsilon;
+    char why[256], got[32], said[32];
+    pvi_cost cost;
+
+    const pv_status s = pvi_account(ctx, which, rel, replace ? c->events_replace : c->events, c->delta, &cost);
+    if (s == PV_E_NOMEM) return s;
+    if (s != PV_OK) {
+        snprintf(why, sizeof why, "%s", pv_ctx_errmsg(ctx));
+        return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the events cannot be accounted for: %s", name, why);
+    }
+    if (replace && cost.group_bound != c->replace_is_group_bound)
+        return refuse(ctx, name, "replace_is_group_bound does not fit the events");
+    *epsilon = cost.epsilon;
+    if (cost.epsilon <= claimed) return PV_OK; /* (5) */
+    pvi_f64_text(cost.epsilon, got);
+    pvi_f64_text(claimed, said);
+    return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the events cost epsilon %s, more than the claimed %s (%s)",
+                    name, got, said, replace ? "replace" : "headline");
+}
+
+pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, pvi_recomputed *out)
+{
+    pvi_recomputed got = { 0 };
+    if (!c->is_private)
+        return pvi_fail(ctx, PV_E_VERIFY, "%s: NOT PRIVATE: %s", name,
+                        c->why_not ? c->why_not : "no reason recorded");
+    pv_status s = check_present(ctx, name, c);
+    if (s == PV_OK) s = check_numbers(ctx, name, c);
+    if (s == PV_OK) s = check_events(ctx, name, c);
+    if (s == PV_OK) s = check_replace(ctx, name, c);
+    if (s == PV_OK) s = account(ctx, name, c, false, &got.epsilon);
+    if (s == PV_OK && c->relation == PV_REL_ZERO_OUT) s = account(ctx, name, c, true, &got.epsilon_replace);
+    else got.epsilon_replace = got.epsilon;
+    if (s == PV_OK && out) *out = got;
+    return s;
+}
+
+pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    return pvi_cert_recompute(ctx, name, c, NULL);
+}
+
+/* A relative 1e-9 covers what libm and FFT of another machine may do to the last digits. */
+double pvi_cert_claim(double cost, double limit)
+{
+    const double above = pv_up(cost * (1.0 + 1e-9), 1);
+    return above > limit && cost <= limit ? limit : above;
+}

@@ -1,0 +1,88 @@
+/* verify.c - `privet verify`: does the certificate, or the certificate inside a model file, hold?
+ *
+ * For a model file the checksum over the whole file, weights included, is checked on the way, and the
+ * model must be the one the certificate speaks of. */
+#include "out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { LIMIT = 1 << 26 }; /* bytes of a certificate */
+
+/* By content, not by name.  A pipe does not block here and is refused by whoever reads it. */
+static pv_status peek(pv_ctx *ctx, const char *path, bool *is_model)
+{
+    char start[8];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return pvi_fail(ctx, PV_E_IO, "%s: %s", path, strerror(errno));
+    const ssize_t n = read(fd, start, sizeof start);
+    *is_model = n > 0 && pvi_is_model_file(start, (size_t)n);
+    close(fd);
+    return PV_OK;
+}
+
+static pv_status read_certificate(pv_ctx *ctx, pv_arena *a, const char *path, pvi_cert *c)
+{
+    char *text;
+    size_t len;
+    pv_status s = pvi_file_read(ctx, path, LIMIT, &text, &len);
+    if (s == PV_OK) s = pvi_cert_parse(ctx, a, path, text, len, c);
+    pvi_free(ctx, text);
+    return s;
+}
+
+static pv_status read_from_model(pv_ctx *ctx, pv_arena *a, const char *path, pvi_cert *c)
+{
+    pvi_model_file m;
+    pv_status s = pvi_model_read(ctx, a, path, &m);
+    if (s == PV_OK) s = pvi_cert_parse(ctx, a, path, m.certificate, strlen(m.certificate), c);
+    if (s != PV_OK) return s;
+    if (!c->model || strcmp(c->model, m.model) != 0 || c->rows != m.domain.n)
+        return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the certificate is of another model", path);
+    return PV_OK;
+}
+
+static pv_status report(pv_ctx *ctx, const pvi_cert *c, const pvi_recomputed *got, bool is_model, char **json)
+{
+    pvi_str out = { .ctx = ctx }, words = { .ctx = ctx };
+    pvi_jw w = { .out = &out, .indent = 2 };
+
+    pvi_cert_statement(c, &words);
+    pvi_jw_open(&w, NULL, '{');
+    pvi_jw_bool(&w, "verified", true);
+    pvi_jw_str(&w, "file", is_model ? "model" : "certificate");
+    pvi_jw_f64(&w, "epsilon", c->epsilon);
+    pvi_jw_f64(&w, "delta", c->delta);
+    pvi_jw_str(&w, "relation", c->relation == PV_REL_REPLACE ? "replace" : "zero-out");
+    pvi_jw_str(&w, "accountant", c->accountant);
+    pvi_jw_f64(&w, "epsilon_recomputed", got->epsilon);
+    pvi_jw_f64(&w, "epsilon_replace", c->epsilon_replace);
+    pvi_jw_f64(&w, "epsilon_replace_recomputed", got->epsilon_replace);
+    pvi_jw_bool(&w, "replace_is_group_bound", c->replace_is_group_bound);
+    pvi_jw_str(&w, "statement", words.s);
+    pvi_cert_not_covered(c, &w, "not_covered");
+    pvi_jw_close(&w, '}');
+    out.failed |= words.failed;
+    pvi_str_free(&words);
+    return pvi_str_take(&out, json);
+}
+
+pv_status pv_verify(pv_ctx *ctx, const char *path, char **json)
+{
+    pvi_recomputed got;
+    pvi_cert c;
+    bool is_model = false;
+
+    if (json) *json = NULL;
+    if (!ctx || !path) return PV_E_ARG;
+    pv_arena *a = pvi_arena_create(ctx);
+    if (!a) return pvi_nomem(ctx);
+    pv_status s = peek(ctx, path, &is_model);
+    if (s == PV_OK) s = is_model ? read_from_model(ctx, a, path, &c) : read_certificate(ctx, a, path, &c);
+    if (s == PV_OK) s = pvi_cert_recompute(ctx, path, &c, &got);
+    if (s == PV_OK && json) s = report(ctx, &c, &got, is_model, json);
+    if (s == PV_E_FORMAT) s = PV_E_VERIFY; /* what cannot be read does not hold; the message says where */
+    pvi_arena_free(a);
+    return s;
+}

@@ -1,0 +1,79 @@
+/* cert_fixture.h - a certificate that holds, for the tests of src/out: T Gaussian releases, full batch. */
+#ifndef CERT_FIXTURE_H
+#define CERT_FIXTURE_H
+#include "out/out.h"
+
+static const char *const fixture_assumptions[] = { "Rows are independent of each other.", "Quote \" and \xc3\xa9." };
+
+/* Exact epsilon of T Gaussians of multiplier z (Balle, Wang, ICML 2018, Theorem 8), mu = sqrt(T)/z:
+ *   delta = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)
+ * plus a relative 1e-9: an acceptable claim, of which 2e-9 less is one the events do not support. */
+static inline double fixture_phi(double x)
+{
+    return 0.5 * erfc(-x / sqrt(2.0));
+}
+
+static inline double fixture_epsilon(double z, double T, double delta)
+{
+    const double mu = sqrt(T) / z;
+    double lo = 0.0, hi = 100.0;
+    for (int i = 0; i < 200; i++) {
+        const double e = 0.5 * (lo + hi);
+        if (fixture_phi(mu / 2 - e / mu) - exp(e) * fixture_phi(-mu / 2 - e / mu) > delta) lo = e;
+        else hi = e;
+    }
+    return hi * (1.0 + 1e-9);
+}
+
+static inline pvi_cert fixture_cert(void)
+{
+    /* z is exact in binary, so half of it is, and the replace events are its exact halves */
+    static const pv_event one = { .kind = PV_EV_GAUSSIAN, .a = 32.5 }, half = { .kind = PV_EV_GAUSSIAN, .a = 16.25 };
+    static const pv_event all = { .kind = PV_EV_REPEAT, .n = 100, .sub = &one };
+    static const pv_event all_replace = { .kind = PV_EV_REPEAT, .n = 100, .sub = &half };
+    return (pvi_cert) {
+        .is_private = true,
+        .relation = PV_REL_ZERO_OUT,
+        .epsilon = fixture_epsilon(32.5, 100, 1e-5),
+        .delta = 1e-5,
+        .accountant = "gaussian",
+        .events = &all,
+        .epsilon_replace = fixture_epsilon(16.25, 100, 1e-5),
+        .events_replace = &all_replace,
+        .model = "logistic",
+        .optimizer = "pgd",
+        .mechanism = "gaussian",
+        .sampler = "full-batch",
+        .rows = 20000,
+        .features = 3,
+        .clip_norm = 1.0,
+        .rounding_allowance = 0.0,
+        .sensitivity = 1.0,
+        .noise_multiplier = 32.5,
+        .noise_stddev = 32.5,
+        .grid_spacing = 0x1p-20,
+        .row_norm = 1.0,
+        .queries = 100,
+        .data_digest = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+        .settings = "{\"optimizer\":\"pgd\",\"optimizer.steps\":100,\"budget.epsilon\":1.5,\"list\":[true,null,{}]}",
+        .assumptions = fixture_assumptions,
+        .n_assumptions = 2,
+    };
+}
+
+static const double fixture_weights[3] = { 0.5, -1.25e-300, 3.0e8 };
+static const char *const fixture_classes[2] = { "no", "yes" };
+static inline pvi_model_file fixture_model(const char *certificate)
+{
+    return (pvi_model_file) {
+        .model = "logistic",
+        .settings = "{\"optimizer\":\"pgd\"}",
+        .certificate = certificate,
+        .schema = "{\"columns\":[]}",
+        .class_names = fixture_classes,
+        .domain = { .n = 20000, .p = 3, .row_norm = 1.0, .classes = 2, .y_lo = -1.0, .y_hi = 1.0 },
+        .w = fixture_weights,
+        .d = 3,
+    };
+}
+#endif

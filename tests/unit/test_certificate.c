@@ -1,0 +1,386 @@
+/* test_certificate.c - a certificate holds exactly as it was written, and no other way. */
+#include "cert_fixture.h"
+#include "pvtest.h"
+
+#include <locale.h>
+#include <unistd.h>
+
+static pv_ctx *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+/* Parse, then verify: what `privet verify` does with a text. */
+static pv_status check(const char *text, size_t len)
+{
+    pvi_cert c;
+    pv_arena *a = pvi_arena_create(ctx);
+    pv_status s = pvi_cert_parse(ctx, a, "c", text, len, &c);
+    if (s == PV_OK) s = pvi_cert_verify(ctx, "c", &c);
+    pvi_arena_free(a);
+    return s;
+}
+
+static char *written(const pvi_cert *c)
+{
+    char *text = NULL;
+    PVT_OK(pvi_cert_write(ctx, c, &text));
+    return text;
+}
+
+/* Status of a certificate with these fields and a correct checksum, as a careful forger would make it. */
+static pv_status forged(const pvi_cert *c)
+{
+    char *json = written(c);
+    const pv_status s = check(json, strlen(json));
+    pvi_free(ctx, json);
+    return s;
+}
+
+static void holds_and_round_trips(void **state)
+{
+    (void)state;
+    const pvi_cert c = fixture_cert();
+    char *json = written(&c), *again;
+    PVT_CHECK(check(json, strlen(json)) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    pv_arena *a = pvi_arena_create(ctx);
+    pvi_cert back;
+    PVT_OK(pvi_cert_parse(ctx, a, "c", json, strlen(json), &back));
+    PVT_TRUE(back.is_private && back.epsilon == c.epsilon && back.delta == c.delta && back.queries == 100);
+    PVT_TRUE(back.events->n == 100 && back.events->sub->a == 32.5 && back.events_replace->sub->a == 16.25);
+    PVT_IS(back.n_assumptions, 2);
+    assert_string_equal(back.assumptions[1], fixture_assumptions[1]);
+    assert_string_equal(back.accountant_replace, "gaussian");
+    assert_string_equal(back.settings, c.settings);
+    again = written(&back);
+    assert_string_equal(again, json);
+    pvi_free(ctx, again);
+    pvi_free(ctx, json);
+    pvi_arena_free(a);
+}
+
+/* The last line, by the rule of docs/certificate-format.md. */
+static void checksum_is_the_documented_one(void **state)
+{
+    (void)state;
+    const pvi_cert c = fixture_cert();
+    char *json = written(&c), want[160], hex[65];
+    const size_t before = strlen(json) - strlen(",\n  \"checksum\": \"\"\n}\n") - 64;
+    uint8_t hash[32];
+    pvi_hash(NULL, 0, json, before, hash);
+    pvi_hex(hash, 32, hex);
+    snprintf(want, sizeof want, ",\n  \"checksum\": \"%s\"\n}\n", hex);
+    assert_string_equal(json + before, want);
+    pvi_free(ctx, json);
+}
+
+static void every_changed_byte_is_refused(void **state)
+{
+    (void)state;
+    static const char put[] = {
+        '0', '1', '5', '9', ' ', '\n', '"', ',', '.', 'e', '-', '{', '\\', 'a', 0, (char)0xff
+    };
+    const pvi_cert c = fixture_cert();
+    char *json = written(&c);
+    const size_t len = strlen(json);
+    for (size_t i = 0; i < len; i++) {
+        const char old = json[i];
+        for (size_t k = 0; k < sizeof put + 8; k++) {
+            json[i] = k < sizeof put ? put[k] : (char)(old ^ (1 << (k - sizeof put)));
+            if (json[i] == old) continue;
+            const pv_status s = check(json, len);
+            PVT_CHECK(s == PV_E_VERIFY || s == PV_E_FORMAT, "byte %zu: '%c' -> '%c' gave %d", i, old, json[i], s);
+        }
+        json[i] = old;
+    }
+    PVT_OK(check(json, len));
+    pvi_free(ctx, json);
+}
+
+static void every_truncation_deletion_and_insertion_is_refused(void **state)
+{
+    (void)state;
+    const pvi_cert c = fixture_cert();
+    char *json = written(&c), *edited;
+    const size_t len = strlen(json);
+    edited = malloc(len + 2);
+    for (size_t i = 0; i < len; i++) {
+        PVT_CHECK(check(json, i) != PV_OK, "first %zu bytes", i);
+        memcpy(edited, json, i);
+        memcpy(edited + i, json + i + 1, len - i - 1);
+        PVT_CHECK(check(edited, len - 1) != PV_OK, "without byte %zu", i);
+        for (int k = 0; k < 4; k++) {
+            edited[i] = " 0\n\""[k];
+            memcpy(edited + i + 1, json + i, len - i);
+            PVT_CHECK(check(edited, len + 1) != PV_OK, "'%c' before byte %zu", edited[i], i);
+        }
+    }
+    free(edited);
+    pvi_free(ctx, json);
+}
+
+/* A forger who recomputes the checksum still has to make the numbers agree. */
+#define FORGE(change)                                                                                                \
+    do {                                                                                                             \
+        pvi_cert c = fixture_cert();                                                                                 \
+        change;                                                                                                      \
+        PVT_CHECK(forged(&c) == PV_E_VERIFY, "accepted: %s", #change);                                               \
+    } while (0)
+
+static void inconsistent_fields_are_refused(void **state)
+{
+    (void)state;
+    static const pv_event other = { .kind = PV_EV_GAUSSIAN, .a = 32.5 }, none = { .kind = PV_EV_NONE };
+    static const pv_event more = { .kind = PV_EV_REPEAT, .n = 101, .sub = &other };
+    static const pv_event twice = { .kind = PV_EV_REPEAT, .n = 100, .sub = &other };
+    static const pv_event parts[2] = { { .kind = PV_EV_REPEAT, .n = 50, .sub = &other, .next = &parts[1] },
+                                       { .kind = PV_EV_REPEAT, .n = 50, .sub = &other } };
+    static const pv_event seq = { .kind = PV_EV_SEQ, .sub = parts },
+                          huge2 = { .kind = PV_EV_REPEAT, .n = 1LL << 40, .sub = &more };
+    static const pv_event huge = { .kind = PV_EV_REPEAT, .n = 1LL << 40, .sub = &huge2 };
+    FORGE(c.epsilon = 1.0);
+    FORGE(c.epsilon = fixture_epsilon(32.5, 100, 1e-5) * (1 - 2e-9));
+    FORGE(c.epsilon = INFINITY);
+    FORGE(c.epsilon = NAN);
+    FORGE(c.epsilon = -1);
+    FORGE(c.delta = 0);
+    FORGE(c.delta = 1);
+    FORGE(c.delta = NAN);
+    FORGE(c.delta = 1e-7);
+    FORGE(c.epsilon_replace = fixture_epsilon(16.25, 100, 1e-5) * (1 - 2e-9));
+    FORGE(c.epsilon_replace = c.epsilon * 0.5);
+    FORGE(c.epsilon_replace = NAN);
+    FORGE(c.queries = 99);
+    FORGE(c.queries = 101);
+    FORGE(c.events = &more);
+    FORGE(c.events = &none);
+    FORGE(c.events = &huge);
+    FORGE(c.events = NULL);
+    FORGE(c.events_replace = NULL);
+    FORGE(c.events_replace = &twice); /* replace may not use the zero-out sensitivity */
+    FORGE(c.events = &seq);           /* not the same releases as under replace */
+    FORGE((c.events_replace = &more, c.epsilon_replace = 100));
+    FORGE(c.replace_is_group_bound = true);
+    FORGE((c.replace_is_group_bound = true, c.events_replace = c.events));
+    FORGE(c.noise_multiplier = 33);
+    FORGE((c.noise_multiplier = 65, c.noise_stddev = 65));
+    FORGE(c.noise_stddev = 33);
+    FORGE(c.noise_stddev = NAN);
+    FORGE((c.noise_multiplier = 0, c.noise_stddev = 0));
+    FORGE((c.sensitivity = 0.5, c.noise_stddev = 16.25));
+    FORGE((c.sensitivity = 0.5, c.noise_stddev = 16.25, c.rounding_allowance = -0.5));
+    FORGE(c.sensitivity = INFINITY);
+    FORGE(c.rounding_allowance = 0.5);
+    FORGE(c.clip_norm = 2);
+    FORGE(c.clip_norm = -1);
+    FORGE(c.row_norm = 0);
+    FORGE(c.grid_spacing = 3e-5);
+    FORGE(c.grid_spacing = 0);
+    FORGE(c.rows = 0);
+    FORGE(c.features = 0);
+    FORGE(c.accountant = "no-such");
+    FORGE(c.accountant_replace = "no-such");
+    FORGE(c.mechanism = "no-such");
+    FORGE(c.mechanism = NULL);
+    FORGE(c.model = NULL);
+    FORGE(c.settings = NULL);
+    FORGE(c.data_digest = NULL);
+    FORGE(c.why_not = "test seed");
+    FORGE(c.is_private = false);
+    FORGE((c.is_private = false, c.why_not = "privacy=off"));
+}
+
+/* A replace headline: nothing beside it, and the sensitivity is twice the clipping norm. */
+static void replace_headline(void **state)
+{
+    (void)state;
+    pvi_cert c = fixture_cert();
+    c.relation = PV_REL_REPLACE;
+    PVT_IS(forged(&c), PV_E_VERIFY); /* the sensitivity of zero-out */
+    c.sensitivity = 2.0;
+    c.noise_stddev = 65.0;
+    PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    char *json = written(&c);
+    PVT_TRUE(strstr(json, "\"events_replace\": null") && strstr(json, "had that row been any other row"));
+    pvi_free(ctx, json);
+}
+
+/* Replaces `from` once and repairs the checksum, which is all a text editor cannot do. */
+static char *edit(const char *json, const char *from, const char *to)
+{
+    const char *at = strstr(json, from);
+    PVT_CHECK(at != NULL, "no %s", from);
+    pvi_str b = { .ctx = ctx };
+    char hex[65];
+    uint8_t hash[32];
+    pvi_str_add(&b, json, (size_t)(at - json));
+    pvi_str_puts(&b, to);
+    pvi_str_puts(&b, at + strlen(from));
+    b.len = (size_t)(strstr(b.s, ",\n  \"checksum\"") - b.s);
+    pvi_hash(NULL, 0, b.s, b.len, hash);
+    pvi_hex(hash, 32, hex);
+    pvi_str_printf(&b, ",\n  \"checksum\": \"%s\"\n}\n", hex);
+    return b.s;
+}
+
+static void edited_text_with_a_repaired_checksum(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *say;
+    } edits[] = {
+        { "\"delta\"", "\"delta_\"", "unknown field" },
+        { "  \"rows\": 20000,\n", "", "rows is missing" },
+        { "\"rows\": 20000", "\"rows\": 20000,\n  \"rows\": 20000", "same key twice" },
+        { "\"rows\": 20000", "\"rows\": 2e4", "whole number" },
+        { "\"rows\": 20000", "\"rows\": \"many\"", "whole number" },
+        { "\"private\": true", "\"private\": 1", "true or false" },
+        { "\"version\": 1", "\"version\": 2", "version 2" },
+        { "privet-certificate", "other-certificate", "not a privet certificate" },
+        { "\"relation\": \"zero-out\"", "\"relation\": \"add\"", "zero-out or replace" },
+        { "\"delta\": 1e-05", "\"delta\": 0.00001", "not as privet writes it" },
+        { "\"delta\": 1e-05", "\"delta\": \"1e-05\"", "a number" },
+        { "almost nothing", "nothing", "not as privet writes it" },
+        { "Other runs", "Older runs", "not as privet writes it" },
+        { "\"clip_norm\": 1", "\"clip_norm\": 1.0", "not as privet writes it" },
+        { "\"kind\": \"gaussian\"", "\"kind\": \"gauss\"", "kind" },
+        { "\"model\": \"logistic\"", "\"model\": 3", "text" },
+        { "\"settings\": {", "\"settings\": [{", "" },
+        { "\"optimizer.steps\": 100", "\"optimizer.steps\": 100.0", "not as privet writes it" },
+        { "\"assumptions\": [", "\"assumptions\": [7,", "text is needed" },
+        { "\n  \"rows\"", "\n   \"rows\"", "not as privet writes it" },
+        { "\"epsilon\": ", "\"epsilon\": 0", "" },
+    };
+    const pvi_cert c = fixture_cert();
+    char *json = written(&c);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        char *e = edit(json, edits[i].from, edits[i].to);
+        PVT_CHECK(check(e, strlen(e)) != PV_OK, "accepted: %s", edits[i].to);
+        PVT_CHECK(strstr(pv_ctx_errmsg(ctx), edits[i].say), "%s: %s", edits[i].to, pv_ctx_errmsg(ctx));
+        pvi_free(ctx, e);
+    }
+    char *same = edit(json, "logistic", "logistic");
+    PVT_OK(check(same, strlen(same)));
+    pvi_free(ctx, same);
+    pvi_free(ctx, json);
+}
+
+static void not_private_says_so(void **state)
+{
+    (void)state;
+    pvi_cert c = { .why_not = "privacy=off", .epsilon = INFINITY, .delta = NAN, .relation = PV_REL_ZERO_OUT };
+    char *json = written(&c);
+    PVT_TRUE(strstr(json, "NOT PRIVATE (privacy=off)") && strstr(json, "\"private\": false"));
+    PVT_IS(check(json, strlen(json)), PV_E_VERIFY);
+    PVT_CHECK(strstr(pv_ctx_errmsg(ctx), "NOT PRIVATE: privacy=off"), "%s", pv_ctx_errmsg(ctx));
+    pv_arena *a = pvi_arena_create(ctx);
+    PVT_OK(pvi_cert_parse(ctx, a, "c", json, strlen(json), &c)); /* readable, so that a model file can carry it */
+    PVT_TRUE(!c.is_private && c.epsilon == INFINITY && isnan(c.delta));
+    pvi_arena_free(a);
+    pvi_free(ctx, json);
+}
+
+static void the_locale_does_not_matter(void **state)
+{
+    (void)state;
+    const pvi_cert c = fixture_cert();
+    char *before = written(&c);
+    static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8" };
+    bool found = false;
+    for (int i = 0; i < 3 && !found; i++) found = setlocale(LC_ALL, names[i]) != NULL;
+    if (!found) {
+        pvi_free(ctx, before);
+        PVT_SKIP("no locale with a decimal comma is installed");
+        return;
+    }
+    char *after = written(&c);
+    PVT_OK(check(before, strlen(before)));
+    setlocale(LC_ALL, "C");
+    assert_string_equal(before, after);
+    pvi_free(ctx, before);
+    pvi_free(ctx, after);
+}
+
+static void claims_sit_above_the_cost(void **state)
+{
+    (void)state;
+    for (double cost = 1e-6; cost < 1e6; cost *= 3.7) {
+        const double free_claim = pvi_cert_claim(cost, INFINITY);
+        PVT_TRUE(free_claim > cost && free_claim < cost * (1 + 2e-9));
+        PVT_TRUE(pvi_cert_claim(cost, cost) == cost);
+        PVT_TRUE(pvi_cert_claim(cost, cost * 0.5) == free_claim); /* over the limit already: no hiding it */
+    }
+    PVT_TRUE(pvi_cert_claim(0.0, 1.0) == 0.0);
+}
+
+static void delta_above_one_over_n_is_pointed_out(void **state)
+{
+    (void)state;
+    pvi_cert c = fixture_cert();
+    char *json = written(&c);
+    PVT_TRUE(!strstr(json, "larger than advisable"));
+    pvi_free(ctx, json);
+    c.rows = 100000;
+    json = written(&c);
+    PVT_TRUE(strstr(json, "larger than advisable"));
+    pvi_free(ctx, json);
+}
+
+static void verify_reads_files(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/privet-test-XXXXXX", path[64], *json, *report;
+    const pvi_cert c = fixture_cert();
+    PVT_TRUE(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof path, "%s/c.json", dir);
+    json = written(&c);
+    PVT_OK(pvi_file_write(ctx, path, json, strlen(json)));
+    PVT_OK(pv_verify(ctx, path, NULL));
+    PVT_OK(pv_verify(ctx, path, &report));
+    PVT_TRUE(strstr(report, "\"verified\": true") && strstr(report, "\"epsilon_recomputed\": ") &&
+             strstr(report, "\"relation\": \"zero-out\""));
+    pv_string_free(ctx, report);
+    PVT_OK(pvi_file_write(ctx, path, json, strlen(json) - 5));
+    PVT_IS(pv_verify(ctx, path, &report), PV_E_VERIFY);
+    PVT_TRUE(report == NULL && strncmp(pv_ctx_errmsg(ctx), path, strlen(path)) == 0);
+    PVT_OK(pvi_file_write(ctx, path, "", 0));
+    PVT_IS(pv_verify(ctx, path, NULL), PV_E_VERIFY);
+    unlink(path);
+    PVT_IS(pv_verify(ctx, path, NULL), PV_E_IO);
+    PVT_IS(pv_verify(ctx, dir, NULL), PV_E_IO);
+    PVT_IS(pv_verify(ctx, "/dev/zero", NULL), PV_E_IO);
+    PVT_IS(pv_verify(NULL, path, NULL), PV_E_ARG);
+    PVT_IS(pv_verify(ctx, NULL, NULL), PV_E_ARG);
+    pvi_free(ctx, json);
+    rmdir(dir);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        CASE(holds_and_round_trips),
+        CASE(checksum_is_the_documented_one),
+        CASE(every_changed_byte_is_refused),
+        CASE(every_truncation_deletion_and_insertion_is_refused),
+        CASE(inconsistent_fields_are_refused),
+        CASE(replace_headline),
+        CASE(edited_text_with_a_repaired_checksum),
+        CASE(not_private_says_so),
+        CASE(the_locale_does_not_matter),
+        CASE(claims_sit_above_the_cost),
+        CASE(delta_above_one_over_n_is_pointed_out),
+        CASE(verify_reads_files),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
