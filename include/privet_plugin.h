@@ -109,6 +109,8 @@ typedef struct pv_link_ops {
     uint32_t props;
     double sup1, sup2, sup3; /* suprema of |phi'|, |phi''|, |phi'''|; INFINITY: unbounded */
     void (*eval)(const void *cfg, int64_t n, const float *m, float *v, float *d1, float *d2); /* any NULL */
+    /* optional, for suprema that depend on cfg (the three above are then those of the defaults) */
+    void (*sup)(const void *cfg, double sup[3]);
 } pv_link_ops;
 
 /* ---- model: what the oracle calls.  glm.c implements it once for every link. --------

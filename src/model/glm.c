@@ -71,6 +71,14 @@ double pvi_sum_rounding(int64_t m, int64_t d)
     return pv_up((sum + rows * (0x1p-50 + sqrt((double)d) * 0x1p-89)) * (1.0 + 0x1p-40), 4);
 }
 
+void pvi_link_sup(const pv_link_ops *link, const void *cfg, double sup[3])
+{
+    sup[0] = link->sup1;
+    sup[1] = link->sup2;
+    sup[2] = link->sup3;
+    if (link->sup) link->sup(cfg, sup);
+}
+
 static int64_t dim(const void *cfg, const pv_domain *dom)
 {
     (void)cfg;
@@ -140,11 +148,12 @@ static void block_margins(const pvi_glm_state *s, const pvi_glm_cfg *cfg, block 
 
 static pvi_clip clip_bounds(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
 {
-    const double sup = cfg->link->sup1;
+    double sup[3];
+    pvi_link_sup(cfg->link, cfg->link_cfg, sup);
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
-    double free = clip >= sup * s->row_norm ? s->row_norm : pvi_down(clip / sup, 1); /* (2) */
+    double free = clip >= sup[0] * s->row_norm ? s->row_norm : pvi_down(clip / sup[0], 1); /* (2) */
     if (isinf(clip)) free = INFINITY;
-    return (pvi_clip) { .clip = pvi_float_down(clip), .free = pvi_float_down(free), .top = pvi_float_down(sup) };
+    return (pvi_clip) { .clip = pvi_float_down(clip), .free = pvi_float_down(free), .top = pvi_float_down(sup[0]) };
 }
 
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
@@ -208,8 +217,10 @@ static void predict(const void *st, const void *cfg, const pv_rows *rows, float 
 static void constants(const void *cfg, const pv_domain *dom, double *G, double *L)
 {
     const pvi_glm_cfg *c = cfg;
-    *G = c->link->sup1 * dom->row_norm; /* (6) */
-    *L = c->link->sup2 * dom->row_norm * dom->row_norm;
+    double sup[3];
+    pvi_link_sup(c->link, c->link_cfg, sup);
+    *G = sup[0] * dom->row_norm; /* (6) */
+    *L = sup[1] * dom->row_norm * dom->row_norm;
 }
 
 const pv_model_ops pv_model_glm = {

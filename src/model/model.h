@@ -33,7 +33,13 @@ pvi_isa_level pvi_isa(void); /* the best this processor runs; all below it run t
  * v, d1, d2 = phi(m), phi'(m), phi''(m), any of them NULL; k: the link's constants as floats. */
 typedef void pvi_link_fn(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2);
 extern pvi_link_fn *const pvi_link_logistic_isa[PVI_ISA_COUNT];
+extern pvi_link_fn *const pvi_link_sigmoid_isa[PVI_ISA_COUNT];
+extern pvi_link_fn *const pvi_link_hinge_isa[PVI_ISA_COUNT];
 extern pvi_link_fn *const pvi_link_squared_isa[PVI_ISA_COUNT];
+extern pvi_link_fn *const pvi_link_huber_isa[PVI_ISA_COUNT];
+extern pvi_link_fn *const pvi_link_tukey_isa[PVI_ISA_COUNT];
+/* The suprema of |phi'|, |phi''|, |phi'''| under this configuration. */
+void pvi_link_sup(const pv_link_ops *link, const void *cfg, double sup[3]);
 
 /* ---- GLM: l(w; x, y) = phi(m) with m = y <w,x> (PV_MARGIN) or m = <w,x> - y ------------------------- */
 typedef struct pvi_glm_cfg { /* filled by the plan */
