@@ -8,6 +8,16 @@
  * PV_E_UNSUPPORTED with the reason and what would work. */
 pv_status pvi_prox_check(pv_ctx *ctx, const pv_reg_ops *reg, const pv_set_ops *set);
 
+/* A member of the set to start from: the one nearest to 0, or the oracle's choice without a projection. */
+void pvi_set_start(const pv_problem *p, double *w);
+
+/* ---- threshold.c ------------------------------------------------------------------------------ */
+typedef struct pvi_cut { /* theta = top + shift with sum_i max(v_i - theta, 0) = R                  */
+    double top, shift;
+} pvi_cut;
+pvi_cut pvi_cut_find(const double *w, int64_t d, bool magnitude, double R); /* v = |w| or w; d >= 1   */
+double pvi_cut_apply(pvi_cut cut, double v);
+
 /* ---- vector.c: plain loops that do not overflow before their result does -------------------- */
 double pvi_norm1(const double *w, int64_t d);
 double pvi_norm2(const double *w, int64_t d);
@@ -18,6 +28,8 @@ void pvi_scale(double *w, double c, int64_t d);
 void pvi_soft_threshold(double *w, double t, int64_t d);
 
 /* ---- gauss.c: expectations over a standard Gaussian vector z --------------------------------- */
-double pvi_mean_norm(int64_t d); /* E ||z||_2 */
+double pvi_mean_norm(int64_t d);    /* E ||z||_2                                                      */
+double pvi_mean_max(int64_t d);     /* E max_j z_j                                                    */
+double pvi_mean_max_abs(int64_t d); /* E max_j |z_j|                                                  */
 
 #endif

@@ -56,7 +56,7 @@ static void every_slot_and_flag_is_consistent(void **state)
         PVT_CHECK(!(r->props & PV_STRONG) || r->strong, "%s: PV_STRONG", r->head.name);
         PVT_CHECK(!(r->props & PV_ELASTIC) || r->prox, "%s: PV_ELASTIC", r->head.name);
     }
-    PVT_TRUE(n >= 3);
+    PVT_TRUE(n >= 5);
 }
 
 /* The penalties written once more, coordinate by coordinate. */
@@ -67,6 +67,8 @@ static double expected_value(const char *name, const double *w, int64_t d, doubl
         const double x = w[j];
         if (!strcmp(name, "l2")) v += lambda / 2.0 * x * x;
         if (!strcmp(name, "l1")) v += lambda * fabs(x);
+        if (!strcmp(name, "elastic")) v += lambda * (0.5 * fabs(x) + 0.25 * x * x);
+        if (!strcmp(name, "nonconvex")) v += lambda * x * x / (1.0 + x * x);
     }
     return v;
 }
@@ -185,6 +187,50 @@ static void prox_matches_a_numeric_minimiser(void **state)
     }
 }
 
+/* Values far outside any training run: no overflow into NaN, the bounds of the penalty still hold. */
+static void extreme_weights_stay_finite(void **state)
+{
+    (void)state;
+    const double w[6] = { 1e200, -1e200, 1e-200, 0.0, -1e-9, 1.0 };
+    for (int64_t i = 0; reg_at(i); i++) {
+        const pv_reg_ops *r = reg_at(i);
+        const void *cfg = reg_cfg(r, "1");
+        double g[6] = { 0 }, h[6] = { 0 }, x[6];
+        PVT_TRUE(!isnan(r->value(cfg, w, 6)) && r->value(cfg, w, 6) >= 0.0);
+        if (r->grad) r->grad(cfg, w, g, 6);
+        if (r->curv) r->curv(cfg, w, h, 6);
+        memcpy(x, w, sizeof w);
+        if (r->prox) r->prox(cfg, 1.0, x, 6);
+        for (int j = 0; j < 6; j++) PVT_TRUE(!isnan(g[j]) && !isnan(h[j]) && fabs(x[j]) <= fabs(w[j]));
+    }
+    const double tiny = -1e-9;
+    const pv_reg_ops *r = reg_named("nonconvex");
+    PVT_REL(r->value(reg_cfg(r, "1"), &tiny, 1), 1e-18, 1e-14);
+}
+
+static void elastic_ends_are_ridge_and_lasso(void **state)
+{
+    (void)state;
+    uint64_t s = 8;
+    const pv_reg_ops *e = reg_named("elastic");
+    static const char *const ratio[] = { "0", "1" }, *const name[] = { "l2", "l1" };
+    for (int k = 0; k < 2; k++) {
+        void *cfg = reg_cfg(e, "0.4");
+        PVT_OK(pvi_param_set(ctx, arena, "", e->head.params, cfg, "l1_ratio", ratio[k]));
+        const pv_reg_ops *r = reg_named(name[k]);
+        const void *rc = reg_cfg(r, "0.4");
+        double w[9], x[9];
+        random_vector(&s, w, 9, 1.0);
+        memcpy(x, w, sizeof w);
+        PVT_REL(e->value(cfg, w, 9), r->value(rc, w, 9), 1e-15);
+        e->prox(cfg, 0.7, w, 9);
+        r->prox(rc, 0.7, x, 9);
+        for (int j = 0; j < 9; j++) PVT_NEAR(w[j], x[j], 1e-16);
+        PVT_TRUE(e->smooth(cfg) == r->smooth(rc));
+        PVT_NEAR(e->strong(cfg), r->strong ? r->strong(rc) : 0.0, 0.0);
+    }
+}
+
 static void bad_settings_are_refused(void **state)
 {
     (void)state;
@@ -205,6 +251,9 @@ static void named_values(void **state)
     double x[3] = { 3.0, 0.25, -4.0 };
     PVT_REL(reg_named("l2")->value(reg_cfg(reg_named("l2"), "2"), w, 3), 25.0, 1e-15);
     PVT_REL(reg_named("l1")->value(reg_cfg(reg_named("l1"), "2"), w, 3), 14.0, 1e-15);
+    PVT_REL(reg_named("elastic")->value(reg_cfg(reg_named("elastic"), "2"), w, 3), 19.5, 1e-15);
+    PVT_REL(reg_named("nonconvex")->value(reg_cfg(reg_named("nonconvex"), "2"), w, 3), 2.0 * (0.9 + 16.0 / 17.0),
+            1e-15);
     PVT_NEAR(reg_named("none")->value(reg_cfg(reg_named("none"), NULL), w, 3), 0.0, 0.0);
     reg_named("l1")->prox(reg_cfg(reg_named("l1"), "2"), 0.25, x, 3);
     PVT_NEAR(x[0], 2.5, 0.0);
@@ -220,6 +269,8 @@ int main(void)
         cmocka_unit_test(gradient_and_curvature_match_differences),
         cmocka_unit_test(prox_is_the_minimiser),
         cmocka_unit_test(prox_matches_a_numeric_minimiser),
+        cmocka_unit_test(extreme_weights_stay_finite),
+        cmocka_unit_test(elastic_ends_are_ridge_and_lasso),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(named_values),
     };
