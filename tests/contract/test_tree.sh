@@ -1,0 +1,57 @@
+#!/bin/sh
+# test_tree.sh - the source tree keeps its rules, and the checks that say so notice when it does not.
+set -eu
+source=${PRIVET_SOURCE:-$(dirname "$0")/../..}
+sh "$source/tools/check_includes.sh" "$source"
+sh "$source/tools/check_words.sh" "$source"
+sh "$source/tools/function_lengths.sh" "$source"
+
+# A small tree that breaks each rule once.
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree/include" "$tree/cli" "$tree/tests" "$tree/docs"
+for folder in core data acct mech opt out run; do mkdir -p "$tree/src/$folder"; done
+put() { printf '%s\n' "$2" >"$tree/$1"; }
+put include/privet.h '#include "core/core.h"'
+put src/core/core.h ''
+put src/core/registry.def 'PV_PLUGIN(link, listed)'
+put src/core/up.c '#include "run/run.h"'
+put src/run/run.h '#include "opt/opt.h"'
+put src/opt/opt.h '#include "data/load.h"'
+put src/data/load.h ''
+put src/acct/side.c '#include "mech/mech.h"'
+put src/mech/mech.h '#include <sodium.h>'
+put src/mech/dots.c '#include "../core/core.h"'
+put src/out/second.c '#include <sodium.h>'
+put src/out/lost.c '#include "gone.h"'
+put src/out/link.c 'const pv_link_ops pv_link_listed = { 0 };
+const pv_link_ops pv_link_forgotten = { 0 };'
+put cli/main.c '#include "core/core.h"'
+put tests/main.c 'int x; '
+put docs/a.md "fix this: TO""DO"
+put docs/b.md "see /ho""me/someone"
+
+expect() { # checker, text that one of its lines must hold
+    if ! sh "$source/tools/$1" "$tree" | grep -qF -- "$2"; then
+        echo "$1 did not report: $2"
+        sh "$source/tools/$1" "$tree" || true
+        exit 1
+    fi
+}
+expect check_includes.sh 'src/core/up.c:1: core may not include run/run.h'
+expect check_includes.sh 'src/acct/side.c:1: acct may not include mech/mech.h'
+expect check_includes.sh 'src/opt/opt.h:1: opt may not include data/load.h'
+expect check_includes.sh 'src/mech/dots.c:1: include from src, not through ..'
+expect check_includes.sh 'src/out/lost.c:1: gone.h is neither'
+expect check_includes.sh 'cli/main.c:1: core/core.h: only privet.h'
+expect check_includes.sh 'a public header includes public headers only'
+expect check_includes.sh 'sodium.h is included by more than one file'
+expect check_includes.sh 'main.c: two files have this name'
+expect check_includes.sh 'pv_link_forgotten is defined but not listed'
+expect check_words.sh 'docs/a.md:1:'
+expect check_words.sh 'docs/b.md:1:'
+expect check_words.sh 'tests/main.c:1:'
+if sh "$source/tools/check_includes.sh" "$tree" | grep -qF 'src/run/run.h:1'; then
+    echo "run may include opt"
+    exit 1
+fi
