@@ -43,6 +43,7 @@ typedef struct block { /* one thread's scratch */
     int64_t r[PVI_BLOCK];        /* stored row numbers */
     const float *row[PVI_BLOCK]; /* dense: where they start */
     int64_t n, padded;           /* rows; rounded up to 16 */
+    int64_t ahead;               /* floats from here to the next block, 0: unknown */
 } block;
 
 enum { PAD = 16, CACHE = 32 * 1024 };
@@ -114,36 +115,44 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     return PV_OK;
 }
 
-/* Rows first .. of the view into the block; returns how many. */
-static int64_t block_fill(block *b, const pv_rows *rows, int64_t first)
+/* Rows first .. of the view into the block. */
+static void block_fill(block *b, const pv_rows *rows, int64_t first)
 {
     const int64_t fit = rows->x ? CACHE / (int64_t)sizeof(float) / rows->p / PAD * PAD : PVI_BLOCK;
     const int64_t most = fit < PAD ? PAD : fit > PVI_BLOCK ? PVI_BLOCK : fit;
 
     b->n = rows->n - first < most ? rows->n - first : most;
     b->padded = (b->n + PAD - 1) / PAD * PAD;
-    for (int64_t i = 0; i < b->n; i++) {
-        b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
-        if (rows->x) b->row[i] = rows->x + b->r[i] * rows->ld;
-    }
-    return b->n;
+    for (int64_t i = 0; i < b->n; i++) b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
+    if (rows->x)
+        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
+    b->ahead = rows->pick ? 0 : b->n * rows->ld;
 }
 
-static void block_dots(const pvi_glm_state *s, block *b, const pv_rows *rows, float *m)
+static void block_dots(const pvi_glm_state *s, const block *b, const pv_rows *rows, float *m)
 {
-    if (rows->x) s->kernel->dots(b->row, b->n, rows->p, s->w, m);
+    if (rows->x) s->kernel->dots(b->row, b->n, rows->p, s->w, b->ahead, m);
     else s->kernel->csr_dots(rows, b->r, b->n, s->w, m);
 }
 
-/* Margins with their labels; the padding holds harmless zeros. */
+/* out[i] = from[r_i], then harmless zeros up to the padded length. */
+static void block_gather(const block *b, const pv_rows *rows, const float *from, float *out)
+{
+    if (rows->pick)
+        for (int64_t i = 0; i < b->n; i++) out[i] = from[b->r[i]];
+    else memcpy(out, from + b->r[0], sizeof *out * (size_t)b->n);
+    for (int64_t i = b->n; i < b->padded; i++) out[i] = 0.0f;
+}
+
 static void block_margins(const pvi_glm_state *s, const pvi_glm_cfg *cfg, block *b, const pv_rows *rows)
 {
     block_dots(s, b, rows, b->m);
-    for (int64_t i = 0; i < b->n; i++) {
-        b->y[i] = rows->y[b->r[i]];
-        b->m[i] = cfg->link->props & PV_MARGIN ? b->m[i] * b->y[i] : b->m[i] - b->y[i];
-    }
-    for (int64_t i = b->n; i < b->padded; i++) b->m[i] = b->y[i] = b->norm[i] = 0.0f;
+    for (int64_t i = b->n; i < b->padded; i++) b->m[i] = 0.0f;
+    block_gather(b, rows, rows->y, b->y);
+    if (cfg->link->props & PV_MARGIN)
+        for (int64_t i = 0; i < b->padded; i++) b->m[i] *= b->y[i];
+    else
+        for (int64_t i = 0; i < b->padded; i++) b->m[i] -= b->y[i];
 }
 
 static pvi_clip clip_bounds(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
@@ -167,10 +176,10 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i);
         block_margins(s, c, b, rows);
-        for (int64_t j = 0; j < b->n; j++) b->norm[j] = rows->norm[b->r[j]];
+        block_gather(b, rows, rows->norm, b->norm);
         c->link->eval(c->link_cfg, b->padded, b->m, NULL, b->c, NULL);
         *n_bad += s->kernel->clip(&k, b->padded, b->m, b->norm, c->link->props & PV_MARGIN ? b->y : NULL, b->c);
-        if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, g);
+        if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, g);
         else s->kernel->csr_add(rows, b->r, b->n, b->c, g);
     }
 }

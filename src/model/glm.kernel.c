@@ -1,7 +1,7 @@
 /* glm.kernel.c - dot products, clipping and gradient sums for blocks of rows; the bounds are in glm.c.
  *
- * dots   eight rows at a time share the loads of w; their lane sums are reduced together.  A missing row of
- *        the last eight is a repetition of the last row, so every row is computed by the same operations.
+ * dots   a tile of W rows shares the loads of w; their lane sums are reduced together.  A missing row of the
+ *        last tile is a repetition of the last row, so every row is computed by the same operations.
  * add    a strip of columns stays in registers while the rows go by, one after the other (M3).
  * clip   (2)-(4) of glm.c. */
 #include "model/model.h"
@@ -9,50 +9,65 @@
 
 #include <float.h>
 
-enum { ROWS = 8, STRIP = 8 };
+enum { STRIP = 8, LINE = 16 /* floats of a cache line */ };
 
-static void dots8(const float *const *row, int64_t p, const float *w, float *m)
+PVI_INLINE void fetch(const float *x, int64_t from, int64_t to, int64_t step)
 {
-    const float *const r0 = row[0], *const r1 = row[1], *const r2 = row[2], *const r3 = row[3];
-    const float *const r4 = row[4], *const r5 = row[5], *const r6 = row[6], *const r7 = row[7];
-    vf a0 = { 0 }, a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0;
-    int64_t j = 0;
-#define PVI_STEP(load)                                                                                               \
-    do {                                                                                                             \
-        const vf wj = vload(w + j);                                                                                  \
-        a0 = vfma(load(r0 + j), wj, a0);                                                                             \
-        a1 = vfma(load(r1 + j), wj, a1);                                                                             \
-        a2 = vfma(load(r2 + j), wj, a2);                                                                             \
-        a3 = vfma(load(r3 + j), wj, a3);                                                                             \
-        a4 = vfma(load(r4 + j), wj, a4);                                                                             \
-        a5 = vfma(load(r5 + j), wj, a5);                                                                             \
-        a6 = vfma(load(r6 + j), wj, a6);                                                                             \
-        a7 = vfma(load(r7 + j), wj, a7);                                                                             \
-    } while (0)
-#define PVI_LOAD_TAIL(x) vload_n(x, p - j)
-    for (; j + W <= p; j += W) PVI_STEP(vload);
-    if (j < p) PVI_STEP(PVI_LOAD_TAIL);
-#undef PVI_LOAD_TAIL
-#undef PVI_STEP
-    *(v4_any *)m = vsum4(a0, a1, a2, a3);
-    *(v4_any *)(m + 4) = vsum4(a4, a5, a6, a7);
+    for (int64_t j = from; j < to; j += step) __builtin_prefetch(x + j, 0, 3);
 }
 
-static void dots(const float *const *row, int64_t n, int64_t p, const float *w, float *m)
+/* Lane sums of the products of `count` rows with w, count / (W/4) folded vectors; rows q, q+4, ... of the tile
+ * share a vector, so that the sums come out in order. */
+PVI_INLINE void tile_part(const float *const *row, int q, int64_t p, const float *w, vf *out)
+{
+    enum { K = W / 4 }; /* rows per folded vector */
+    vf a[2][K];
+    int64_t j = 0;
+    for (int k = 0; k < K; k++) a[0][k] = a[1][k] = vset(0.0f);
+    for (; j + W <= p; j += W) {
+        const vf wj = vload(w + j);
+        for (int k = 0; k < K; k++) {
+            a[0][k] = vfma(vload(row[4 * k + q] + j), wj, a[0][k]);
+            a[1][k] = vfma(vload(row[4 * k + q + 1] + j), wj, a[1][k]);
+        }
+    }
+    if (j < p) {
+        const vf wj = vload(w + j);
+        for (int k = 0; k < K; k++) {
+            a[0][k] = vfma(vload_n(row[4 * k + q] + j, p - j), wj, a[0][k]);
+            a[1][k] = vfma(vload_n(row[4 * k + q + 1] + j, p - j), wj, a[1][k]);
+        }
+    }
+    out[0] = vfold_quads(a[0]);
+    out[1] = vfold_quads(a[1]);
+}
+
+static vf dots_tile(const float *const *row, int64_t p, const float *w)
+{
+    vf f[4];
+    tile_part(row, 0, p, w, f);
+    tile_part(row, 2, p, w, f + 2);
+    return vsum_quads(f[0], f[1], f[2], f[3]);
+}
+
+static void dots(const float *const *row, int64_t n, int64_t p, const float *w, int64_t ahead, float *m)
 {
     int64_t i = 0;
-    for (; i + ROWS <= n; i += ROWS) dots8(row + i, p, w, m + i);
+    for (; i + W <= n; i += W) {
+        for (int64_t k = 0; k < W; k++) /* the even lines of the next block, or all of the next tile */
+            if (ahead) fetch(row[i + k] + ahead, 0, p, 2 * LINE);
+            else if (i + W + k < n) fetch(row[i + W + k], 0, p, LINE);
+        vstore(m + i, dots_tile(row + i, p, w));
+    }
     if (i == n) return;
-    const float *last[ROWS];
-    float out[ROWS];
-    for (int64_t k = 0; k < ROWS; k++) last[k] = row[i + k < n ? i + k : n - 1];
-    dots8(last, p, w, out);
-    for (int64_t k = 0; i + k < n; k++) m[i + k] = out[k];
+    const float *last[W];
+    for (int64_t k = 0; k < W; k++) last[k] = row[i + k < n ? i + k : n - 1];
+    vstore_n(m + i, dots_tile(last, p, w), n - i);
 }
 
 /* Columns of nv vectors, the last with `lanes` lanes; nv is a constant where this is inlined. */
 PVI_INLINE void add_strip(const float *const *row, int64_t n, const float *c, int64_t j, int nv, int64_t lanes,
-                          float *g)
+                          int64_t ahead, float *g)
 {
     vf s[STRIP];
     for (int v = 0; v < nv - 1; v++) s[v] = vload(g + v * W);
@@ -60,6 +75,7 @@ PVI_INLINE void add_strip(const float *const *row, int64_t n, const float *c, in
     for (int64_t i = 0; i < n; i++) {
         const float *const x = row[i] + j;
         const vf ci = vset(c[i]);
+        if (ahead) fetch(x + ahead, LINE, (int64_t)nv * W, 2 * LINE); /* the odd lines */
         for (int v = 0; v < nv - 1; v++) s[v] = vfma(ci, vload(x + v * W), s[v]);
         s[nv - 1] = vfma(ci, vload_n(x + (nv - 1) * W, lanes), s[nv - 1]);
     }
@@ -67,20 +83,20 @@ PVI_INLINE void add_strip(const float *const *row, int64_t n, const float *c, in
     vstore_n(g + (nv - 1) * W, s[nv - 1], lanes);
 }
 
-static void add(const float *const *row, int64_t n, int64_t p, const float *c, float *g)
+static void add(const float *const *row, int64_t n, int64_t p, const float *c, int64_t ahead, float *g)
 {
     for (int64_t j = 0; j < p; j += STRIP * W) {
         const int64_t left = p - j < STRIP * W ? p - j : STRIP * W, nv = (left + W - 1) / W;
         const int64_t lanes = left - (nv - 1) * W;
         switch (nv) {
-        case 1: add_strip(row, n, c, j, 1, lanes, g + j); break;
-        case 2: add_strip(row, n, c, j, 2, lanes, g + j); break;
-        case 3: add_strip(row, n, c, j, 3, lanes, g + j); break;
-        case 4: add_strip(row, n, c, j, 4, lanes, g + j); break;
-        case 5: add_strip(row, n, c, j, 5, lanes, g + j); break;
-        case 6: add_strip(row, n, c, j, 6, lanes, g + j); break;
-        case 7: add_strip(row, n, c, j, 7, lanes, g + j); break;
-        default: add_strip(row, n, c, j, 8, lanes, g + j); break;
+        case 1: add_strip(row, n, c, j, 1, lanes, ahead, g + j); break;
+        case 2: add_strip(row, n, c, j, 2, lanes, ahead, g + j); break;
+        case 3: add_strip(row, n, c, j, 3, lanes, ahead, g + j); break;
+        case 4: add_strip(row, n, c, j, 4, lanes, ahead, g + j); break;
+        case 5: add_strip(row, n, c, j, 5, lanes, ahead, g + j); break;
+        case 6: add_strip(row, n, c, j, 6, lanes, ahead, g + j); break;
+        case 7: add_strip(row, n, c, j, 7, lanes, ahead, g + j); break;
+        default: add_strip(row, n, c, j, 8, lanes, ahead, g + j); break;
         }
     }
 }

@@ -34,9 +34,7 @@ enum { W = PVI_W };
 
 typedef float vf __attribute__((vector_size(4 * PVI_W)));
 typedef int32_t vi __attribute__((vector_size(4 * PVI_W)));
-typedef float v4 __attribute__((vector_size(16)));
 typedef float vf_any __attribute__((vector_size(4 * PVI_W), aligned(4), may_alias));
-typedef float v4_any __attribute__((vector_size(16), aligned(4), may_alias));
 
 PVI_INLINE vf vload(const float *p)
 {
@@ -118,26 +116,40 @@ PVI_INLINE vf vcopysign(vf a, vf b)
     return (vf)(((vi)a & 0x7fffffff) | ((vi)b & INT32_MIN));
 }
 
-PVI_INLINE v4 vfold(vf a)
+/* In every group of four lanes: the sums of the group's lanes of a, b, c, d. */
+PVI_INLINE vf vsum_quads(vf a, vf b, vf c, vf d)
 {
 #if PVI_W == 16
-    const __m512 x = (__m512)a;
-    const __m256 h = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
-    return (v4)_mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
+    const __m512 x = (__m512)a, y = (__m512)b, z = (__m512)c, t = (__m512)d;
+    const __m512 p = _mm512_add_ps(_mm512_unpacklo_ps(x, y), _mm512_unpackhi_ps(x, y));
+    const __m512 q = _mm512_add_ps(_mm512_unpacklo_ps(z, t), _mm512_unpackhi_ps(z, t));
+    return (vf)_mm512_shuffle_ps(p, q, 0x44) + (vf)_mm512_shuffle_ps(p, q, 0xee);
 #elif PVI_W == 8
-    return (v4)_mm_add_ps(_mm256_castps256_ps128((__m256)a), _mm256_extractf128_ps((__m256)a, 1));
+    const __m256 x = (__m256)a, y = (__m256)b, z = (__m256)c, t = (__m256)d;
+    const __m256 p = _mm256_add_ps(_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y));
+    const __m256 q = _mm256_add_ps(_mm256_unpacklo_ps(z, t), _mm256_unpackhi_ps(z, t));
+    return (vf)_mm256_shuffle_ps(p, q, 0x44) + (vf)_mm256_shuffle_ps(p, q, 0xee);
 #else
-    return a;
+    const vf p = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const vf q = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    return __builtin_shufflevector(p, q, 0, 1, 4, 5) + __builtin_shufflevector(p, q, 2, 3, 6, 7);
 #endif
 }
 
-/* The sums over the lanes of four vectors, together. */
-PVI_INLINE v4 vsum4(vf a, vf b, vf c, vf d)
+/* One group of four lanes per vector: a[g] folded to four lanes becomes group g. */
+PVI_INLINE vf vfold_quads(const vf *a)
 {
-    const v4 p = vfold(a), q = vfold(b), r = vfold(c), s = vfold(d);
-    const v4 pq = __builtin_shufflevector(p, q, 0, 4, 1, 5) + __builtin_shufflevector(p, q, 2, 6, 3, 7);
-    const v4 rs = __builtin_shufflevector(r, s, 0, 4, 1, 5) + __builtin_shufflevector(r, s, 2, 6, 3, 7);
-    return __builtin_shufflevector(pq, rs, 0, 1, 4, 5) + __builtin_shufflevector(pq, rs, 2, 3, 6, 7);
+#if PVI_W == 16
+    const __m512 x = (__m512)a[0], y = (__m512)a[1], z = (__m512)a[2], t = (__m512)a[3];
+    const __m512 p = _mm512_add_ps(_mm512_mask_blend_ps(0xff00, x, y), _mm512_shuffle_f32x4(x, y, 0x4e));
+    const __m512 q = _mm512_add_ps(_mm512_mask_blend_ps(0xff00, z, t), _mm512_shuffle_f32x4(z, t, 0x4e));
+    return (vf)_mm512_shuffle_f32x4(p, q, 0x88) + (vf)_mm512_shuffle_f32x4(p, q, 0xdd);
+#elif PVI_W == 8
+    const __m256 x = (__m256)a[0], y = (__m256)a[1];
+    return (vf)_mm256_blend_ps(x, y, 0xf0) + (vf)_mm256_permute2f128_ps(x, y, 0x21);
+#else
+    return a[0];
+#endif
 }
 
 /* (1) */
