@@ -48,16 +48,8 @@ typedef struct block { /* one thread's scratch */
 
 enum { PAD = 16, CACHE = 32 * 1024 };
 
-#define EXTERN_KERNEL(isa) extern const pvi_glm_kernel pvi_glm_kernel_##isa
-EXTERN_KERNEL(base);
-#ifdef PVI_X86
-EXTERN_KERNEL(avx2);
-EXTERN_KERNEL(avx512);
-const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = { &pvi_glm_kernel_base, &pvi_glm_kernel_avx2,
-                                                                  &pvi_glm_kernel_avx512 };
-#else
-const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = { &pvi_glm_kernel_base };
-#endif
+extern const pvi_glm_kernel PVI_DECLARE_ISA(pvi_glm_kernel);
+const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_glm_kernel);
 
 float pvi_float_down(double x)
 {

@@ -9,12 +9,7 @@
 
 #include <float.h>
 
-enum { STRIP = 8, LINE = 16 /* floats of a cache line */ };
-
-PVI_INLINE void fetch(const float *x, int64_t from, int64_t to, int64_t step)
-{
-    for (int64_t j = from; j < to; j += step) __builtin_prefetch(x + j, 0, 3);
-}
+enum { STRIP = 8 };
 
 /* Lane sums of the products of `count` rows with w, count / (W/4) folded vectors; rows q, q+4, ... of the tile
  * share a vector, so that the sums come out in order. */

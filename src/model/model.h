@@ -21,12 +21,20 @@ pvi_isa_level pvi_isa(void); /* the best this processor runs; all below it run t
         fn##_base, fn##_avx2, fn##_avx512                                                                            \
     }
 #define PVI_DECLARE_ISA(fn) fn##_base, fn##_avx2, fn##_avx512
+#define PVI_EACH_REF(fn)                                                                                             \
+    {                                                                                                                \
+        &fn##_base, &fn##_avx2, &fn##_avx512                                                                         \
+    }
 #else
 #define PVI_EACH_ISA(fn)                                                                                             \
     {                                                                                                                \
         fn##_base                                                                                                    \
     }
 #define PVI_DECLARE_ISA(fn) fn##_base
+#define PVI_EACH_REF(fn)                                                                                             \
+    {                                                                                                                \
+        &fn##_base                                                                                                   \
+    }
 #endif
 
 /* ---- links ----------------------------------------------------------------------------------------
@@ -79,6 +87,27 @@ typedef struct pvi_glm_state {
     int64_t p, room;
     double row_norm;
 } pvi_glm_state;
+
+/* ---- softmax: k classes, weights and gradients class after class, w[c * p + j] ------------------------- */
+enum { PVI_SOFT_ROWS = 64 }; /* rows of a block, at most; also the stride between classes of z */
+
+/* z[c * PVI_SOFT_ROWS + i] holds the logit of row i for class c, later its coefficient. */
+typedef struct pvi_softmax_kernel {
+    void (*logits)(const float *const *row, int64_t n, int64_t p, int64_t k, const float *w, int64_t ldw, float *z);
+    void (*csr_logits)(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *wt, int64_t ldt,
+                       float *z);
+    /* z <- clipped p - e_y; y: class numbers; n a multiple of 16; returns how many rows were unusable. */
+    int64_t (*coefficients)(float clip, int64_t n, int64_t k, const float *y, const float *norm, float *z);
+    void (*add)(const float *const *row, int64_t n, int64_t p, int64_t k, const float *z, float *g);
+    void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *z, float *g);
+} pvi_softmax_kernel;
+extern const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT];
+
+typedef struct pvi_softmax_state {
+    const pvi_softmax_kernel *kernel;
+    float *w, *wt; /* k x ldw for dense rows, its transpose p x ldt for sparse ones; zeros in the padding */
+    int64_t p, k, ldw, ldt;
+} pvi_softmax_state;
 
 /* Largest float not above x. */
 float pvi_float_down(double x);

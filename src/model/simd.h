@@ -116,6 +116,23 @@ PVI_INLINE vf vcopysign(vf a, vf b)
     return (vf)(((vi)a & 0x7fffffff) | ((vi)b & INT32_MIN));
 }
 
+PVI_INLINE vf vmax(vf a, vf b)
+{
+    return vsel(a > b, a, b);
+}
+
+PVI_INLINE vf vsqrt(vf a)
+{
+#if PVI_W == 16
+    return (vf)_mm512_sqrt_ps((__m512)a);
+#elif PVI_W == 8
+    return (vf)_mm256_sqrt_ps((__m256)a);
+#else
+    for (int i = 0; i < W; i++) a[i] = __builtin_sqrtf(a[i]);
+    return a;
+#endif
+}
+
 /* In every group of four lanes: the sums of the group's lanes of a, b, c, d. */
 PVI_INLINE vf vsum_quads(vf a, vf b, vf c, vf d)
 {
@@ -150,6 +167,13 @@ PVI_INLINE vf vfold_quads(const vf *a)
 #else
     return a[0];
 #endif
+}
+
+/* Asks for the cache lines of x[from] .. x[to), every `step` floats; never faults. */
+enum { LINE = 16 };
+PVI_INLINE void fetch(const float *x, int64_t from, int64_t to, int64_t step)
+{
+    for (int64_t j = from; j < to; j += step) __builtin_prefetch(x + j, 0, 3);
 }
 
 /* (1) */

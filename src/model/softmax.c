@@ -1,0 +1,209 @@
+/* softmax.c - multi-class logistic regression.
+ *
+ *   W      k x p weights, class after class: w[c p + j]   z = W x   logits
+ *   p_c    e^(z_c) / sum_b e^(z_b)                          e_y      unit vector of the label
+ *   u      2^-24
+ * (1) l(W; x, y) = -log p_y = log sum_c e^(z_c - z_y);  gradient (p - e_y) x', a k x p matrix of rank one, so
+ *     its Frobenius norm is ||p - e_y|| ||x|| exactly and clipping scales k numbers.
+ * (2) With the largest logit subtracted all exponents are <= 0.  The label's own entry is
+ *     -(sum over the other classes)/(sum over all), which keeps its relative precision when p_y is near 1.
+ *
+ * Constants: ||p - e_y||^2 = (1 - p_y)^2 + sum_{c != y} p_c^2 <= 2 (1 - p_y)^2 <= 2, so G = sqrt(2) R; the
+ * Hessian in z is diag(p) - p p' with largest eigenvalue at most 1/2 (a row's absolute sum is
+ * 2 p_c (1 - p_c) <= 1/2), so L = R^2/2.  Convex.
+ *
+ * Clipping (M1).  q = p - e_y as floats, S the float sum of squares plus 2^-120 (above all underflow), computed
+ * with k fused steps, so sqrt(S) >= ||q|| (1 - (k + 3) u/2).  A row is left alone if fl(norm sqrt(S)) <= t
+ * and scaled by fl(t / fl(norm sqrt(S))) otherwise, with
+ * (3) t = clip' (1 - (k + 16) u), clip' <= clip a float.
+ *     The roundings of square root, product, quotient, and scaled coefficient are one u each, those of t three:
+ *     in all at most (k + 3) u/2 + 7 u < (k + 16) u, so ||scaled q|| norm <= clip in exact arithmetic.
+ *     Rows with a NaN logit, an unknown label or a norm above 2^60 add zero and are counted.
+ * Rounding (M2) and zero rows (M3) are those of glm.c: every coordinate of the sum is its own sequence of
+ * multiply-adds over the rows, (5) there holds for any d. */
+#include "model.h"
+
+enum { PAD = 16, CACHE = 256 * 1024 };
+
+typedef struct block { /* one thread's scratch; z follows */
+    _Alignas(64) float y[PVI_SOFT_ROWS], norm[PVI_SOFT_ROWS];
+    int64_t r[PVI_SOFT_ROWS];
+    const float *row[PVI_SOFT_ROWS];
+    int64_t n, padded;
+    _Alignas(64) float z[];
+} block;
+
+extern const pvi_softmax_kernel PVI_DECLARE_ISA(pvi_softmax_kernel);
+const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_softmax_kernel);
+
+static int64_t pad(int64_t n)
+{
+    return (n + PAD - 1) / PAD * PAD;
+}
+
+static int64_t dim(const void *cfg, const pv_domain *dom)
+{
+    (void)cfg;
+    return dom->p * dom->classes;
+}
+
+static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_rows)
+{
+    (void)cfg;
+    (void)max_rows;
+    return sizeof(block) + sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes;
+}
+
+static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
+{
+    pvi_softmax_state *s = st;
+    (void)cfg;
+
+    if (dom->classes < 2 || dom->classes > 1 << 20) return PV_E_UNSUPPORTED;
+    if (!s->w || s->p != dom->p || s->k != dom->classes) {
+        s->p = dom->p;
+        s->k = dom->classes;
+        s->ldw = pad(s->p);
+        s->ldt = pad(s->k);
+        s->w = pv_arena_get(a, sizeof *s->w * (size_t)(s->k * s->ldw));
+        s->wt = pv_arena_get(a, sizeof *s->wt * (size_t)(s->p * s->ldt));
+        if (!s->w || !s->wt) return PV_E_NOMEM;
+    }
+    for (int64_t c = 0; c < s->k; c++)
+        for (int64_t j = 0; j < s->p; j++) {
+            const float f = (float)w[c * s->p + j];
+            if (!isfinite(f)) return PV_E_NUMERIC;
+            s->w[c * s->ldw + j] = s->wt[j * s->ldt + c] = f;
+        }
+    s->kernel = pvi_softmax_kernel_isa[pvi_isa()];
+    return PV_OK;
+}
+
+/* Rows first .. of the view and their logits; the padding holds harmless zeros. */
+static void block_logits(const pvi_softmax_state *s, block *b, const pv_rows *rows, int64_t first)
+{
+    const int64_t fit = CACHE / (int64_t)sizeof(float) / rows->p / PAD * PAD;
+    const int64_t most = fit < PAD ? PAD : fit > PVI_SOFT_ROWS ? PVI_SOFT_ROWS : fit;
+
+    b->n = rows->n - first < most ? rows->n - first : most;
+    b->padded = pad(b->n);
+    for (int64_t i = 0; i < b->n; i++) b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
+    for (int64_t c = 0; c < s->k; c++)
+        for (int64_t i = b->n; i < b->padded; i++) b->z[c * PVI_SOFT_ROWS + i] = 0.0f;
+    if (rows->x) {
+        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
+        s->kernel->logits(b->row, b->n, s->p, s->k, s->w, s->ldw, b->z);
+    } else {
+        s->kernel->csr_logits(rows, b->r, b->n, s->k, s->wt, s->ldt, b->z);
+    }
+}
+
+/* Class numbers; two classes are stored as -1 and +1. */
+static void block_labels(const pvi_softmax_state *s, block *b, const pv_rows *rows)
+{
+    for (int64_t i = 0; i < b->n; i++) {
+        const float y = rows->y[b->r[i]];
+        b->y[i] = s->k == 2 ? 0.5f * (y + 1.0f) : y;
+    }
+    for (int64_t i = b->n; i < b->padded; i++) b->y[i] = 0.0f;
+}
+
+static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
+                     void *scratch)
+{
+    const pvi_softmax_state *s = st;
+    block *b = scratch;
+    (void)cfg;
+
+    PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_logits(s, b, rows, i);
+        block_labels(s, b, rows);
+        for (int64_t j = 0; j < b->padded; j++) b->norm[j] = j < b->n ? rows->norm[b->r[j]] : 0.0f;
+        *n_bad += s->kernel->coefficients(pvi_float_down(clip), b->padded, s->k, b->y, b->norm, b->z);
+        if (rows->x) s->kernel->add(b->row, b->n, s->p, s->k, b->z, g);
+        else s->kernel->csr_add(rows, b->r, b->n, s->k, b->z, g);
+    }
+}
+
+static double rounding(const void *cfg, int64_t m, int64_t d)
+{
+    (void)cfg;
+    return pvi_sum_rounding(m, d);
+}
+
+static double row_loss(const float *z, int64_t k, int64_t y)
+{
+    double top = -INFINITY, sum = 0.0;
+    for (int64_t c = 0; c < k; c++) top = fmax(top, (double)z[c * PVI_SOFT_ROWS]);
+    for (int64_t c = 0; c < k; c++) sum += exp((double)z[c * PVI_SOFT_ROWS] - top);
+    return log(sum) + top - (double)z[y * PVI_SOFT_ROWS];
+}
+
+static double value_sum(const void *st, const void *cfg, const pv_rows *rows, void *scratch)
+{
+    const pvi_softmax_state *s = st;
+    block *b = scratch;
+    double sum = 0.0;
+    (void)cfg;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_logits(s, b, rows, i);
+        block_labels(s, b, rows);
+        for (int64_t j = 0; j < b->n; j++)
+            if (b->y[j] >= 0.0f && b->y[j] < (float)s->k) sum += row_loss(b->z + j, s->k, (int64_t)b->y[j]);
+    }
+    return sum;
+}
+
+static int64_t outputs(const void *cfg, const pv_domain *dom)
+{
+    (void)cfg;
+    return dom->classes == 2 ? 1 : dom->classes;
+}
+
+/* Two classes: the margin of the second; otherwise all logits. */
+static void row_scores(const float *z, int64_t k, float *score)
+{
+    if (k == 2) *score = z[PVI_SOFT_ROWS] - z[0];
+    else
+        for (int64_t c = 0; c < k; c++) score[c] = z[c * PVI_SOFT_ROWS];
+}
+
+static void predict(const void *st, const void *cfg, const pv_rows *rows, float *score, void *scratch)
+{
+    const pvi_softmax_state *s = st;
+    block *b = scratch;
+    (void)cfg;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_logits(s, b, rows, i);
+        for (int64_t j = 0; j < b->n; j++) row_scores(b->z + j, s->k, score + (i + j) * (s->k == 2 ? 1 : s->k));
+    }
+}
+
+static void constants(const void *cfg, const pv_domain *dom, double *G, double *L)
+{
+    (void)cfg;
+    *G = sqrt(2.0) * dom->row_norm;
+    *L = 0.5 * dom->row_norm * dom->row_norm;
+}
+
+const pv_model_ops pv_model_softmax = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "softmax",
+              .summary = "multi-class logistic regression, labels 0 .. k-1",
+              .reference = "Cox 1966; Bohning 1992 (curvature)",
+              .state_size = sizeof(pvi_softmax_state),
+              .params = pv_no_params },
+    .props = PV_CONVEX | PV_SMOOTH | PV_LIPSCHITZ | PV_CLASSIFY,
+    .dim = dim,
+    .scratch = scratch_size,
+    .begin = begin,
+    .grad_sum = grad_sum,
+    .rounding = rounding,
+    .value_sum = value_sum,
+    .outputs = outputs,
+    .predict = predict,
+    .constants = constants,
+};

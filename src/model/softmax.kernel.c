@@ -1,0 +1,191 @@
+/* softmax.kernel.c - logits, coefficients and gradient sums for k classes; the mathematics is in softmax.c.
+ *
+ * logits        a tile of 4 rows by T classes shares the loads of both; lane sums are reduced together.
+ * coefficients  vectors run over rows, so maxima and sums over classes need no shuffles.
+ * add           a tile of T classes by a strip of columns stays in registers while the rows go by, one after
+ *               the other (M3). */
+#include "model/model.h"
+#include "model/simd.h"
+
+#include <float.h>
+
+enum { ROWS = 4, TILE = PVI_W == 16 ? 5 : 2, STRIP = 4, Z = PVI_SOFT_ROWS };
+
+/* The sums over the lanes of a[row][class] to z; t is a constant where this is inlined. */
+PVI_INLINE void reduce_tile(vf a[ROWS][TILE], int t, int64_t rows, float *z)
+{
+    enum { K = W / 4 }; /* rows per folded vector */
+    for (int h = 0; h < ROWS; h += K) {
+        vf f[TILE];
+        for (int c = 0; c < t; c++) {
+            vf b[K];
+            for (int g = 0; g < K; g++) b[g] = a[h + g][c];
+            f[c] = vfold_quads(b);
+        }
+        for (int c = 0; c < t; c += 4) {
+            const vf zero = vset(0.0f);
+            float s[W];
+            vstore(s, vsum_quads(f[c], c + 1 < t ? f[c + 1] : zero, c + 2 < t ? f[c + 2] : zero,
+                                 c + 3 < t ? f[c + 3] : zero));
+            for (int g = 0; g < K && h + g < rows; g++)
+                for (int e = 0; e < 4 && c + e < t; e++) z[(c + e) * Z + h + g] = s[4 * g + e];
+        }
+    }
+}
+
+PVI_INLINE void logits_tile(const float *const *row, int64_t rows, int64_t p, int t, const float *w, int64_t ldw,
+                            float *z)
+{
+    vf a[ROWS][TILE];
+    int64_t j = 0;
+    for (int r = 0; r < ROWS; r++)
+        for (int c = 0; c < t; c++) a[r][c] = vset(0.0f);
+    for (; j < p; j += W) {
+        vf x[ROWS];
+        if (j + W <= p)
+            for (int r = 0; r < ROWS; r++) x[r] = vload(row[r] + j);
+        else
+            for (int r = 0; r < ROWS; r++) x[r] = vload_n(row[r] + j, p - j);
+        for (int c = 0; c < t; c++) {
+            const vf wc = vload(w + c * ldw + j);
+            for (int r = 0; r < ROWS; r++) a[r][c] = vfma(x[r], wc, a[r][c]);
+        }
+    }
+    reduce_tile(a, t, rows, z);
+}
+
+static void logits(const float *const *row, int64_t n, int64_t p, int64_t k, const float *w, int64_t ldw, float *z)
+{
+    for (int64_t i = 0; i < n; i += ROWS) {
+        const int64_t rows = n - i < ROWS ? n - i : ROWS;
+        const float *r[ROWS];
+        for (int64_t q = 0; q < ROWS; q++) r[q] = row[q < rows ? i + q : n - 1];
+        for (int64_t q = i + ROWS; q < n && q < i + 2 * ROWS; q++) fetch(row[q], 0, p, LINE);
+        for (int64_t c = 0; c < k; c += TILE) {
+            float *const zc = z + c * Z + i;
+            switch (k - c) {
+            case 1: logits_tile(r, rows, p, 1, w + c * ldw, ldw, zc); break;
+#if PVI_W == 16
+            case 2: logits_tile(r, rows, p, 2, w + c * ldw, ldw, zc); break;
+            case 3: logits_tile(r, rows, p, 3, w + c * ldw, ldw, zc); break;
+            case 4: logits_tile(r, rows, p, 4, w + c * ldw, ldw, zc); break;
+#endif
+            default: logits_tile(r, rows, p, TILE, w + c * ldw, ldw, zc); break;
+            }
+        }
+    }
+}
+
+static void csr_logits(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *wt, int64_t ldt,
+                       float *z)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < k; c += W) {
+            vf s = vset(0.0f);
+            float t[W];
+            for (int64_t e = rows->ptr[r[i]]; e < rows->ptr[r[i] + 1]; e++)
+                s = vfma(vset(rows->val[e]), vload(wt + rows->idx[e] * ldt + c), s);
+            vstore(t, s);
+            for (int64_t q = 0; q < W && c + q < k; q++) z[(c + q) * Z + i] = t[q];
+        }
+}
+
+/* p - e_y in place of the logits (2); returns the squared norm, NaN for an unusable row. */
+PVI_INLINE vf residual(int64_t k, vf y, float *z)
+{
+    vf top = vload(z), sum = vset(0.0f), others = sum, square = sum;
+    vi known = { 0 };
+    for (int64_t c = 1; c < k; c++) top = vmax(top, vload(z + c * Z));
+    for (int64_t c = 0; c < k; c++) {
+        const vf e = vexp_neg(vload(z + c * Z) - top);
+        const vi own = y == (float)c;
+        known |= own;
+        sum += e;
+        others += vsel(own, vset(0.0f), e);
+        vstore(z + c * Z, e);
+    }
+    const vf inverse = 1.0f / sum;
+    for (int64_t c = 0; c < k; c++) {
+        const vf q = vsel(y == (float)c, -others, vload(z + c * Z)) * inverse;
+        square = vfma(q, q, square);
+        vstore(z + c * Z, q);
+    }
+    return vsel(known, square, vset(__builtin_nanf("")));
+}
+
+static int64_t coefficients(float clip, int64_t n, int64_t k, const float *y, const float *norm, float *z)
+{
+    const float shrunk = clip * (1.0f - (float)(k + 16) * 0x1p-24f); /* (3) */
+    vi bad = { 0 };
+    for (int64_t i = 0; i < n; i += W) {
+        const vf r = vload(norm + i), square = residual(k, vload(y + i), z + i);
+        const vf size = vsqrt(square + 0x1p-120f) * r, s = shrunk / size;
+        const vi good = (square <= 4.0f) & (r >= 0.0f) & (r <= 0x1p60f);
+        vf scale = vsel(size <= shrunk, vset(1.0f), vsel(s >= FLT_MIN, s, vset(0.0f)));
+        for (int64_t c = 0; c < k; c++) vstore(z + c * Z + i, vsel(good, vload(z + c * Z + i) * scale, vset(0.0f)));
+        bad += ~good;
+    }
+    int64_t count = 0;
+    for (int v = 0; v < W; v++) count -= bad[v];
+    return count;
+}
+
+/* t classes by nv vectors of columns, the last with `lanes` lanes; t and nv are constants where inlined. */
+PVI_INLINE void add_tile(const float *const *row, int64_t n, int64_t j, int t, int nv, int64_t lanes, const float *z,
+                         float *g, int64_t ldg)
+{
+    vf a[TILE][STRIP];
+    for (int c = 0; c < t; c++) {
+        for (int v = 0; v < nv - 1; v++) a[c][v] = vload(g + c * ldg + v * W);
+        a[c][nv - 1] = vload_n(g + c * ldg + (nv - 1) * W, lanes);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        vf x[STRIP];
+        for (int v = 0; v < nv - 1; v++) x[v] = vload(row[i] + j + v * W);
+        x[nv - 1] = vload_n(row[i] + j + (nv - 1) * W, lanes);
+        for (int c = 0; c < t; c++) {
+            const vf q = vset(z[c * Z + i]);
+            for (int v = 0; v < nv; v++) a[c][v] = vfma(q, x[v], a[c][v]);
+        }
+    }
+    for (int c = 0; c < t; c++) {
+        for (int v = 0; v < nv - 1; v++) vstore(g + c * ldg + v * W, a[c][v]);
+        vstore_n(g + c * ldg + (nv - 1) * W, a[c][nv - 1], lanes);
+    }
+}
+
+/* The classes of one strip of columns. */
+PVI_INLINE void add_strip(const float *const *row, int64_t n, int64_t j, int nv, int64_t lanes, int64_t k,
+                          const float *z, float *g, int64_t p)
+{
+    int64_t c = 0;
+    for (; c + TILE <= k; c += TILE) add_tile(row, n, j, TILE, nv, lanes, z + c * Z, g + c * p + j, p);
+    for (; c < k; c++) add_tile(row, n, j, 1, nv, lanes, z + c * Z, g + c * p + j, p);
+}
+
+static void add(const float *const *row, int64_t n, int64_t p, int64_t k, const float *z, float *g)
+{
+    int64_t j = 0;
+    for (; j + STRIP * W <= p; j += STRIP * W) add_strip(row, n, j, STRIP, W, k, z, g, p);
+    const int64_t nv = (p - j + W - 1) / W, lanes = p - j - (nv - 1) * W;
+    switch (nv) {
+    case 0: break;
+    case 1: add_strip(row, n, j, 1, lanes, k, z, g, p); break;
+    case 2: add_strip(row, n, j, 2, lanes, k, z, g, p); break;
+    case 3: add_strip(row, n, j, 3, lanes, k, z, g, p); break;
+    default: add_strip(row, n, j, 4, lanes, k, z, g, p); break;
+    }
+}
+
+static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *z, float *g)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < k; c++)
+            for (int64_t e = rows->ptr[r[i]]; e < rows->ptr[r[i] + 1]; e++)
+                g[c * rows->p + rows->idx[e]] += z[c * Z + i] * rows->val[e];
+}
+
+extern const pvi_softmax_kernel PVI_NAME(pvi_softmax_kernel);
+const pvi_softmax_kernel PVI_NAME(pvi_softmax_kernel) = {
+    .logits = logits, .csr_logits = csr_logits, .coefficients = coefficients, .add = add, .csr_add = csr_add
+};
