@@ -26,6 +26,11 @@ pv_arena *pvi_arena_create(pv_ctx *ctx)
     return a;
 }
 
+pv_ctx *pvi_arena_ctx(const pv_arena *a)
+{
+    return a->ctx;
+}
+
 void pvi_arena_free(pv_arena *a)
 {
     if (!a) return;

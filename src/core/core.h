@@ -38,6 +38,7 @@ _Noreturn void pvi_misuse(const char *cond, const char *file, int line);
 /* ---- arena (arena.c) --------------------------------------------------------------------- */
 pv_arena *pvi_arena_create(pv_ctx *ctx); /* NULL: no memory                                   */
 void pvi_arena_free(pv_arena *a);        /* wipes nothing; use crypto for secrets              */
+pv_ctx *pvi_arena_ctx(const pv_arena *a);
 char *pvi_arena_strdup(pv_arena *a, const char *s, size_t len);
 
 /* ---- growing text (strbuf.c) --------------------------------------------------------------- */

@@ -1,0 +1,258 @@
+/* test_smooth.c - Laplacian smoothing against an FFT and against its definition, for every way of cutting. */
+#include "core/core.h"
+#include "opt/smooth.h"
+#include "pvtest.h"
+
+#include <fftw3.h>
+
+static pv_ctx *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pv_ctx_free(ctx);
+    fftw_cleanup();
+    return 0;
+}
+
+/* x = F^{-1} diag(1/eigenvalue) F g. */
+static void by_fft(const double *g, double *x, int64_t d, double sigma)
+{
+    fftw_complex *f = fftw_alloc_complex((size_t)d / 2 + 1);
+    double *in = fftw_alloc_real((size_t)d);
+    fftw_plan to = fftw_plan_dft_r2c_1d((int)d, in, f, FFTW_ESTIMATE),
+              back = fftw_plan_dft_c2r_1d((int)d, f, in, FFTW_ESTIMATE);
+    memcpy(in, g, (size_t)d * sizeof *g);
+    fftw_execute(to);
+    for (int64_t i = 0; i <= d / 2; i++) {
+        const double s = sin(M_PI * (double)i / (double)d),
+                     e = 1.0 + 4.0 * sigma * s * s; /* 1 - cos = 2 sin^2 of half */
+        f[i][0] /= e * (double)d;
+        f[i][1] /= e * (double)d;
+    }
+    fftw_execute(back);
+    memcpy(x, in, (size_t)d * sizeof *x);
+    fftw_destroy_plan(to);
+    fftw_destroy_plan(back);
+    fftw_free(in);
+    fftw_free(f);
+}
+
+enum { RANDOM, IMPULSE_FIRST, IMPULSE_LAST, ALTERNATING, CONSTANT, SHAPES };
+static void fill(double *g, int64_t d, int shape, uint64_t *s)
+{
+    for (int64_t i = 0; i < d; i++)
+        g[i] = shape == RANDOM          ? pvt_normal(s)
+               : shape == IMPULSE_FIRST ? i == 0
+               : shape == IMPULSE_LAST  ? i == d - 1
+               : shape == ALTERNATING   ? (i % 2 ? -1.0 : 1.0)
+                                        : 3.0;
+}
+
+static double largest(const double *x, int64_t d)
+{
+    double m = 0.0;
+    for (int64_t i = 0; i < d; i++) m = fmax(m, fabs(x[i]));
+    return m;
+}
+
+/* Returns the worst error relative to the largest element; checks the definition A x = g on the way. */
+static double worst_error(int64_t d, double sigma, int shape)
+{
+    uint64_t seed = (uint64_t)d * 7 + (uint64_t)shape;
+    double *g = malloc((size_t)d * sizeof *g), *x = malloc((size_t)d * sizeof *x),
+           *want = malloc((size_t)d * sizeof *want);
+    pv_arena *a = pvi_arena_create(ctx);
+    pvi_smoother s;
+    PVT_OK(pvi_smooth_open(&s, a, sigma, d));
+    fill(g, d, shape, &seed);
+    memcpy(x, g, (size_t)d * sizeof *g);
+    pvi_smooth(&s, x, d);
+    by_fft(g, want, d, sigma);
+    double worst = 0.0, residual = 0.0;
+    for (int64_t i = 0; i < d; i++) {
+        const double before = x[(i + d - 1) % d], after = x[(i + 1) % d];
+        worst = fmax(worst, fabs(x[i] - want[i]));
+        residual = fmax(residual, fabs((1.0 + 2.0 * sigma) * x[i] - sigma * (before + after) - g[i]));
+    }
+    PVT_CHECK(residual <= 1e-13 * (1.0 + sigma) * largest(x, d) + 1e-15 * largest(g, d),
+              "d=%lld sigma=%g residual %g", (long long)d, sigma, residual);
+    worst /= largest(want, d);
+    pvi_arena_free(a);
+    free(want);
+    free(x);
+    free(g);
+    return worst;
+}
+
+static const double sigmas[] = { 0.0, 1e-9, 0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 33.3, 100.0 };
+enum { SIGMAS = sizeof sigmas / sizeof *sigmas };
+
+static void short_vectors_match_the_fft(void **state)
+{
+    (void)state;
+    for (int k = 0; k < SIGMAS; k++)
+        for (int shape = 0; shape < SHAPES; shape++) {
+            for (int64_t d = 1; d <= 17; d++) PVT_NEAR(worst_error(d, sigmas[k], shape), 0.0, 1e-12);
+            for (int64_t d = 90; d <= 1200; d += 97) PVT_NEAR(worst_error(d, sigmas[k], shape), 0.0, 1e-12);
+        }
+}
+
+static void long_vectors_match_the_fft(void **state)
+{
+    (void)state;
+    for (int k = 0; k < SIGMAS; k += 2) {
+        PVT_NEAR(worst_error(100000, sigmas[k], k % SHAPES), 0.0, 1e-12);
+        PVT_NEAR(worst_error(100000, sigmas[k], RANDOM), 0.0, 1e-12);
+        PVT_NEAR(worst_error(1000000, sigmas[k], RANDOM), 0.0, 1e-12);
+    }
+    PVT_NEAR(worst_error(1000000, 1e4, RANDOM), 0.0, 1e-12); /* long memory: large blocks */
+}
+
+/* Lengths around every change of method: closed form, one block, several blocks, several tasks. */
+static void changes_of_method_match_the_fft(void **state)
+{
+    (void)state;
+    static const double some[] = { 1.0, 100.0 };
+    for (int k = 0; k < 2; k++) {
+        pv_arena *a = pvi_arena_create(ctx);
+        pvi_smoother s;
+        PVT_OK(pvi_smooth_open(&s, a, some[k], 1000000));
+        const int64_t edges[] = { 8 * s.warm, 8 * s.lane, 16 * s.lane, 24 * s.lane, 8 * 32 * s.lane };
+        for (int e = 0; e < 5; e++)
+            for (int64_t d = edges[e] - 9; d <= edges[e] + 9; d += e < 3 ? 1 : 9) {
+                PVT_NEAR(worst_error(d, some[k], RANDOM), 0.0, 1e-12);
+                if (d % 3 == 0) PVT_NEAR(worst_error(d, some[k], IMPULSE_LAST), 0.0, 1e-12);
+            }
+        pvi_arena_free(a);
+    }
+}
+
+static void threads_do_not_change_a_bit(void **state)
+{
+    (void)state;
+    enum { D = 700001 };
+    double *one = malloc(D * sizeof *one), *many = malloc(D * sizeof *many);
+    for (int threads = 2; threads <= 5; threads++) {
+        pv_arena *a = pvi_arena_create(ctx);
+        uint64_t s1 = 4, s2 = 4;
+        pvi_smoother s;
+        fill(one, D, RANDOM, &s1);
+        fill(many, D, RANDOM, &s2);
+        PVT_OK(pvi_set_threads(ctx, 1));
+        PVT_OK(pvi_smooth_open(&s, a, 2.5, D));
+        pvi_smooth(&s, one, D);
+        PVT_OK(pvi_set_threads(ctx, threads));
+        if (threads > 2) PVT_OK(pvi_smooth_open(&s, a, 2.5, D)); /* 2: opened for fewer threads than there are now */
+        pvi_smooth(&s, many, D);
+        PVT_TRUE(memcmp(one, many, D * sizeof *one) == 0);
+        pvi_arena_free(a);
+    }
+    PVT_OK(pvi_set_threads(ctx, 0));
+    free(many);
+    free(one);
+}
+
+static void one_smoother_serves_shorter_vectors(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = { 0, 1, 2, 150, 7850, 60000, 200000 };
+    pv_arena *a = pvi_arena_create(ctx);
+    pvi_smoother large, exact;
+    PVT_OK(pvi_smooth_open(&large, a, 3.0, 200000));
+    for (int k = 0; k < 7; k++) {
+        double *x = calloc(200001, sizeof *x), *y = calloc(200001, sizeof *y);
+        uint64_t s1 = 5, s2 = 5;
+        fill(x, lengths[k] + 1, RANDOM, &s1); /* the element behind the end must not be touched */
+        fill(y, lengths[k] + 1, RANDOM, &s2);
+        PVT_OK(pvi_smooth_open(&exact, a, 3.0, lengths[k]));
+        pvi_smooth(&large, x, lengths[k]);
+        pvi_smooth(&exact, y, lengths[k]);
+        PVT_TRUE(memcmp(x, y, 200001 * sizeof *x) == 0);
+        free(y);
+        free(x);
+    }
+    pvi_arena_free(a);
+}
+
+static void gamma_and_beta_match_sums_and_tables(void **state)
+{
+    (void)state;
+    static const double gamma[] = { .447, .333, .277, .243, .218 }, beta[] = { .268, .185, .149, .128, .114 };
+    for (int k = 0; k < 5; k++)
+        for (int64_t d = 1000; d <= 100000; d *= 10) { /* the printed tables; some entries are cut, not rounded */
+            PVT_NEAR(pvi_smooth_gamma(k + 1.0, d), gamma[k], 0.001);
+            PVT_NEAR(pvi_smooth_beta(k + 1.0, d), beta[k], 0.001);
+        }
+    static const int64_t dims[] = { 1, 2, 3, 4, 7, 100, 1001 };
+    for (int k = 0; k < SIGMAS; k++)
+        for (int i = 0; i < 7; i++) {
+            const double sigma = sigmas[k], d = (double)dims[i];
+            double g = 0.0, b = 0.0;
+            for (int64_t j = 0; j < dims[i]; j++) {
+                const double e = 1.0 + 2.0 * sigma - 2.0 * sigma * cos(2.0 * M_PI * (double)j / d);
+                g += 1.0 / e / d;
+                b += 1.0 / (e * e) / d;
+            }
+            PVT_REL(pvi_smooth_gamma(sigma, dims[i]), g, 1e-12);
+            PVT_REL(pvi_smooth_beta(sigma, dims[i]), b, 1e-12);
+            /* the closed form as printed */
+            if (sigma < 0.1) continue;
+            const double xi = -sqrt(1.0 + 4.0 * sigma) / sigma,
+                         w = (2.0 * sigma + 1.0 - sqrt(4.0 * sigma + 1.0)) / (2.0 * sigma);
+            const double u = pow(w, d);
+            PVT_REL((2.0 * u * u * w - xi * u * u + 2.0 * xi * d * u - 2.0 * w + xi) /
+                        (sigma * sigma * xi * xi * xi * (1.0 - u) * (1.0 - u)),
+                    b, 1e-9);
+        }
+}
+
+/* Smoothing white noise leaves the share beta of its power: ties (9) to the filter itself. */
+static void noise_power_falls_by_beta(void **state)
+{
+    (void)state;
+    enum { D = 400000 };
+    double *g = malloc(D * sizeof *g);
+    for (double sigma = 1.0; sigma <= 100.0; sigma *= 10.0) {
+        uint64_t seed = 3;
+        pv_arena *a = pvi_arena_create(ctx);
+        pvi_smoother s;
+        PVT_OK(pvi_smooth_open(&s, a, sigma, D));
+        fill(g, D, RANDOM, &seed);
+        pvi_smooth(&s, g, D);
+        double power = 0.0;
+        for (int64_t i = 0; i < D; i++) power += g[i] * g[i] / D;
+        PVT_REL(power, pvi_smooth_beta(sigma, D), 0.03);
+        pvi_arena_free(a);
+    }
+    free(g);
+}
+
+static void bad_sigma_is_refused(void **state)
+{
+    (void)state;
+    pv_arena *a = pvi_arena_create(ctx);
+    pvi_smoother s;
+    PVT_IS(pvi_smooth_open(&s, a, -1.0, 10), PV_E_PARAM);
+    PVT_IS(pvi_smooth_open(&s, a, NAN, 10), PV_E_PARAM);
+    PVT_IS(pvi_smooth_open(&s, a, INFINITY, 10), PV_E_PARAM);
+    PVT_IS(pvi_smooth_open(&s, a, 1.0, -1), PV_E_ARG);
+    pvi_arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(short_vectors_match_the_fft),         cmocka_unit_test(long_vectors_match_the_fft),
+        cmocka_unit_test(changes_of_method_match_the_fft),     cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(one_smoother_serves_shorter_vectors), cmocka_unit_test(gamma_and_beta_match_sums_and_tables),
+        cmocka_unit_test(noise_power_falls_by_beta),           cmocka_unit_test(bad_sigma_is_refused),
+    };
+    return cmocka_run_group_tests(all, setup, teardown);
+}
