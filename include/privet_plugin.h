@@ -78,7 +78,7 @@ typedef struct pv_rows {
     const int64_t *pick;
 } pv_rows;
 
-struct pv_load; /* what a reader gets and fills: src/data/load.h                 */
+struct pv_load; /* what a reader gets and fills: src/data/reader.h               */
 typedef struct pv_reader_ops {
     pv_plugin head;
     int (*probe)(const char *path, const uint8_t *magic, size_t n); /* 0..100, after decompression */

@@ -5,15 +5,19 @@
 
 /* The data.* settings; rows in pvi_data_params. */
 typedef struct pvi_data_cfg {
-    const char *path, *schema, *format, *labels; /* format: reader name or "auto"; labels "a,b,..."         */
-    int64_t rows, features;  /* PV_AUTO_I64: taken from the file (then treated as public, and said so)       */
-    double row_norm;         /* R                                                                             */
-    int64_t norm;            /* enum clip|unit: scale down rows above R, or scale every row to R              */
-    double center;           /* public constant subtracted from every value before scaling (dense readers)    */
-    double bias;             /* value of the constant column appended before the row is normed; 0: none        */
-    int64_t layout;          /* enum auto|dense|sparse; auto decides by the declared number of features only    */
-    int64_t outside;         /* enum error|clamp|missing: values outside the schema                             */
-    const char *key_path;    /* secret that keys the digest; NULL: the user's own, made on first use            */
+    const char *path;       /* plain, .gz or .bz2, told by content                                          */
+    const char *schema;     /* JSON file, or the JSON itself (starts with '{', as a model file keeps it)    */
+    const char *format;     /* reader name or "auto"                                                        */
+    const char *labels;     /* "a,b,..." in order; "a|A,b" gives two spellings of the first                 */
+    int64_t rows, features; /* PV_AUTO_I64: taken from the file (then treated as public, and said so)       */
+    double row_norm;        /* R                                                                             */
+    int64_t norm;           /* enum clip|unit: scale down rows above R, or scale every row to R              */
+    double center;          /* public constant subtracted from every value before scaling (dense readers)    */
+    double bias;            /* value of the constant column appended before the row is normed; 0: none        */
+    int64_t layout;         /* enum auto|dense|sparse; auto decides by the declared number of features only    */
+    int64_t outside;        /* enum error|clamp|missing: values outside the schema                             */
+    int64_t chunk;          /* bytes of text per task; speed only                                               */
+    const char *key_path;   /* secret that keys the digest; NULL: the user's own, made on first use            */
 } pvi_data_cfg;
 extern const pv_param pvi_data_params[];
 
@@ -22,7 +26,7 @@ extern const pv_param pvi_data_params[];
 typedef struct pvi_expect {
     int64_t classes;
     double y_lo, y_hi;
-    int64_t features; /* 0: free; otherwise the columns of the trained model, bias excluded          */
+    int64_t features;     /* 0: free; otherwise the columns of the trained model, bias excluded          */
     bool labels_optional; /* predict: a file without labels is fine where the format can tell        */
 } pvi_expect;
 
@@ -30,17 +34,17 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
     pv_ctx *ctx;
     pv_domain domain;
     int64_t ld;
-    float *x;                /* dense, 64-byte aligned                                                */
+    float *x; /* dense, 64-byte aligned                                                */
     int64_t *ptr;
     int32_t *idx;
-    float *val;              /* CSR                                                                   */
+    float *val; /* CSR                                                                   */
     float *y, *norm;
     bool has_labels;
-    bool features_measured;  /* p came from the file                                                 */
-    char digest[65];         /* keyed, hexadecimal                                                    */
-    char *schema_json;       /* canonical text of the schema in force, for the model file; may be NULL */
-    char **class_names;      /* domain.classes names, NULL for real labels                            */
-    void *block;             /* storage behind the arrays                                             */
+    bool features_measured; /* p came from the file                                                 */
+    char digest[65];        /* keyed, hexadecimal                                                    */
+    char *schema_json;      /* canonical text of the schema in force, for the model file; may be NULL */
+    char **class_names;     /* domain.classes names, NULL for real labels                            */
+    void *block;            /* storage behind the arrays                                             */
 } pvi_matrix;
 
 pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pvi_matrix **out);

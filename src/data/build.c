@@ -1,0 +1,371 @@
+/* build.c - rows appended in file order: the matrix while it grows.
+ *
+ * Where the rows end up is known only once the file has been read, so room is made for the number of
+ * rows that the fraction of the file read so far suggests, and a little more.  Pages that are never
+ * written cost nothing.  When the guess was too low, the array moves: piece by piece, giving the old
+ * pages back behind it, so that there are never two copies.
+ *
+ * Without a declared number of features p is the largest index so far.  When it grows, dense rows are
+ * spread in place, and past DENSE_FEATURES they become sparse.  The final layout and content depend
+ * on the file alone, not on where the chunks were cut.
+ *
+ * Norming (domain.c) happens here, as rows are copied; see there for why it leaks nothing. */
+#include "reader.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ALIGN = 64, PAD = 64, DENSE_FEATURES = 1024, PIECE = 16 << 20, HUGE_FROM = 8 << 20 };
+
+typedef struct array {
+    void *raw; /* owned */
+    char *at;  /* first aligned byte */
+    size_t cap;
+} array;
+
+enum { X, PTR, IDX, VAL, Y, NORM, ARRAYS };
+
+struct pvi_builder {
+    pv_ctx *ctx;
+    const pvi_data_cfg *cfg;
+    const char *path;
+    pvi_ball ball;
+    int64_t features, rows, entries; /* entries: CSR, bias included */
+    bool measured, dense, bias;
+    array a[ARRAYS];
+    pvi_segment *const *seg; /* during an append */
+};
+
+void *pvi_raw(pv_ctx *ctx, size_t size)
+{
+    return size > PTRDIFF_MAX ? NULL : ctx->alloc.get(ctx->alloc.self, size ? size : 1);
+}
+
+/* ---- arrays ------------------------------------------------------------------------------------ */
+static void give_back(char *from, char *to)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t lo = ((uintptr_t)from + page - 1) & ~(page - 1), hi = (uintptr_t)to & ~(page - 1);
+    if (hi > lo) madvise((void *)lo, hi - lo, MADV_DONTNEED); /* a hint: failing costs memory only */
+}
+
+static void move(char *to, char *from, size_t used)
+{
+    for (size_t done = 0; done < used; done += PIECE) {
+        const size_t n = used - done < PIECE ? used - done : PIECE;
+        memcpy(to + done, from + done, n);
+        if (used > PIECE) give_back(from + done, from + done + n);
+    }
+}
+
+static bool get_array(pv_ctx *ctx, size_t cap, array *out)
+{
+    if (cap > PTRDIFF_MAX - ALIGN - PAD) return false;
+    void *raw = pvi_raw(ctx, cap + ALIGN + PAD);
+    if (!raw) return false;
+    *out = (array) { raw, (char *)(((uintptr_t)raw + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1)), cap };
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), lo = ((uintptr_t)out->at + page - 1) & ~(page - 1);
+    if (cap >= HUGE_FROM) madvise((void *)lo, ((uintptr_t)out->at + cap - lo) & ~(page - 1), MADV_HUGEPAGE);
+#endif
+    return true;
+}
+
+/* At least `need` bytes, preferably `wish`, keeping the first `used`. */
+static pv_status reserve(pvi_builder *b, int which, size_t used, size_t need, size_t wish)
+{
+    array *a = &b->a[which], fresh;
+    if (need <= a->cap && a->raw) return PV_OK;
+    if (wish < need) wish = need;
+    if (!get_array(b->ctx, wish, &fresh) && !get_array(b->ctx, need, &fresh)) return pvi_nomem(b->ctx);
+    if (used) move(fresh.at, a->at, used);
+    pvi_free(b->ctx, a->raw);
+    *a = fresh;
+    return PV_OK;
+}
+
+static float *f32(const pvi_builder *b, int which)
+{
+    return (float *)(void *)b->a[which].at;
+}
+
+static int64_t *ptr_of(const pvi_builder *b)
+{
+    return (int64_t *)(void *)b->a[PTR].at;
+}
+
+static int32_t *idx_of(const pvi_builder *b)
+{
+    return (int32_t *)(void *)b->a[IDX].at;
+}
+
+static size_t bytes(double count, size_t size)
+{
+    const double n = count * (double)size;
+    return n < 0x1p62 ? (size_t)n : (size_t)PTRDIFF_MAX;
+}
+
+/* Room for `rows` and `entries` in all, guessing the rest of the file from `fraction`. */
+static pv_status reserve_all(pvi_builder *b, int64_t rows, int64_t entries, double fraction)
+{
+    const int64_t ld = b->features + b->bias;
+    double more = fraction > 0 && fraction < 1 ? 1.1 / fraction : 1.0;
+    if (b->cfg->rows > 0 && (double)rows * more > (double)b->cfg->rows) more = (double)b->cfg->rows / (double)rows;
+    const double r = fmax((double)rows * more, 1.5 * (double)b->rows),
+                 e = fmax((double)entries * more, 1.5 * (double)b->entries);
+    pv_status s = reserve(b, Y, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
+    if (s == PV_OK) s = reserve(b, NORM, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
+    if (s != PV_OK) return s;
+    if (b->dense)
+        return reserve(b, X, bytes((double)b->rows * (double)ld, 4), bytes((double)rows * (double)ld, 4),
+                       bytes(r * (double)ld, 4));
+    if (!b->a[PTR].raw) {
+        if ((s = reserve(b, PTR, 0, 8, 8)) != PV_OK) return s;
+        ptr_of(b)[0] = 0;
+    }
+    s = reserve(b, PTR, bytes((double)b->rows + 1, 8), bytes((double)rows + 1, 8), bytes(r + 1, 8));
+    if (s == PV_OK) s = reserve(b, IDX, bytes((double)b->entries, 4), bytes((double)entries, 4), bytes(e, 4));
+    if (s == PV_OK) s = reserve(b, VAL, bytes((double)b->entries, 4), bytes((double)entries, 4), bytes(e, 4));
+    return s;
+}
+
+/* ---- a larger number of features -------------------------------------------------------------------- */
+static pv_status spread(pvi_builder *b, int64_t features)
+{
+    const size_t old = (size_t)(b->features + b->bias), new = (size_t)(features + b->bias), f = (size_t)b->features;
+    pv_status s =
+        reserve(b, X, (size_t)b->rows * old * 4, (size_t)b->rows * new * 4, bytes(1.2 * (double)b->rows, new * 4));
+    if (s != PV_OK) return s;
+    float *x = f32(b, X);
+    for (size_t r = (size_t)b->rows; r-- > 0;) { /* from the end: no row is overwritten before it has moved */
+        const float bias = b->bias ? x[r * old + f] : 0.0f;
+        memmove(x + r * new, x + r * old, f * 4);
+        memset(x + r * new + f, 0, (new - f) * 4);
+        if (b->bias) x[r * new + new - 1] = bias;
+    }
+    return PV_OK;
+}
+
+static pv_status to_sparse(pvi_builder *b)
+{
+    const int64_t ld = b->features + b->bias;
+    const float *x = f32(b, X);
+    int64_t e = 0;
+    for (int64_t i = 0; i < b->rows * ld; i++) e += x[i] != 0.0f || (b->bias && i % ld == ld - 1);
+    b->dense = false;
+    const int64_t rows = b->rows;
+    b->rows = 0;
+    pv_status s = reserve_all(b, rows, e, 1.0); /* y and norm are large enough already */
+    b->rows = rows;
+    if (s != PV_OK) return s;
+    e = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t j = 0; j < ld; j++)
+            if (x[r * ld + j] != 0.0f || j == b->features) {
+                idx_of(b)[e] = (int32_t)j;
+                f32(b, VAL)[e++] = x[r * ld + j];
+            }
+        ptr_of(b)[r + 1] = e;
+    }
+    b->entries = e;
+    pvi_free(b->ctx, b->a[X].raw);
+    b->a[X] = (array) { 0 };
+    return PV_OK;
+}
+
+static pv_status widen(pvi_builder *b, int64_t features)
+{
+    pv_status s = PV_OK;
+    if (b->dense && b->cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES) {
+        if (b->rows > 0) s = to_sparse(b);
+        b->dense = false;
+    } else if (b->dense && b->rows > 0) {
+        s = spread(b, features);
+    }
+    b->features = features;
+    return s;
+}
+
+/* ---- appending ---------------------------------------------------------------------------------------- */
+static void place_dense(const pvi_builder *b, const pvi_segment *g)
+{
+    const int64_t ld = b->features + b->bias;
+    float *x = f32(b, X) + g->row_at * ld, *norm = f32(b, NORM) + g->row_at;
+    int64_t from = 0;
+    for (int64_t i = 0; i < g->rows; i++, x += ld) {
+        const int64_t to = g->end[i];
+        const double s = pvi_ball_scale(&b->ball, g->val + from, to - from, &norm[i]);
+        memset(x, 0, (size_t)ld * sizeof *x);
+        if (s == 1.0)
+            for (int64_t j = from; j < to; j++) x[g->idx[j]] = g->val[j];
+        else
+            for (int64_t j = from; j < to; j++) x[g->idx[j]] = (float)(s * (double)g->val[j]);
+        if (b->bias) x[ld - 1] = (float)(s * (double)b->ball.bias);
+        from = to;
+    }
+}
+
+static void place_sparse(const pvi_builder *b, const pvi_segment *g)
+{
+    float *norm = f32(b, NORM) + g->row_at, *val = f32(b, VAL);
+    int32_t *idx = idx_of(b);
+    int64_t *ptr = ptr_of(b) + g->row_at + 1, from = 0, e = g->entry_at;
+    for (int64_t i = 0; i < g->rows; i++) {
+        const int64_t to = g->end[i];
+        const double s = pvi_ball_scale(&b->ball, g->val + from, to - from, &norm[i]);
+        memcpy(idx + e, g->idx + from, (size_t)(to - from) * sizeof *idx);
+        for (int64_t j = from; j < to; j++) val[e++] = (float)(s * (double)g->val[j]);
+        if (b->bias) {
+            idx[e] = (int32_t)b->features;
+            val[e++] = (float)(s * (double)b->ball.bias);
+        }
+        ptr[i] = e;
+        from = to;
+    }
+}
+
+static void place(void *arg, int64_t k, int thread)
+{
+    const pvi_builder *b = arg;
+    const pvi_segment *g = b->seg[k];
+    (void)thread;
+    memcpy(f32(b, Y) + g->row_at, g->y, (size_t)g->rows * sizeof *g->y);
+    if (b->dense) place_dense(b, g);
+    else place_sparse(b, g);
+}
+
+pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, double fraction)
+{
+    int64_t rows = b->rows, entries = b->entries, widest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        seg[i]->row_at = rows;
+        seg[i]->entry_at = entries;
+        rows += seg[i]->rows;
+        entries += seg[i]->rows ? seg[i]->end[seg[i]->rows - 1] + seg[i]->rows * b->bias : 0;
+        if (seg[i]->max_index > widest) widest = seg[i]->max_index;
+    }
+    if (b->cfg->rows > 0 && rows > b->cfg->rows)
+        return pvi_fail(b->ctx, PV_E_FORMAT, "%s: more rows than the declared data.rows=%lld", b->path,
+                        (long long)b->cfg->rows);
+    pv_status s = PV_OK;
+    if (b->measured && widest > b->features) {
+        const int64_t before = b->entries;
+        if ((s = widen(b, widest)) != PV_OK) return s;
+        for (int64_t i = 0; i < n; i++) seg[i]->entry_at += b->entries - before; /* dense rows that became sparse */
+        entries += b->entries - before;
+    }
+    if (rows == b->rows) return PV_OK;
+    if ((s = reserve_all(b, rows, entries, fraction)) != PV_OK) return s;
+    b->seg = seg;
+    pvi_parallel(b->ctx, n, place, b);
+    b->rows = rows;
+    b->entries = b->dense ? 0 : entries;
+    return PV_OK;
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------------------ */
+pv_status pvi_build_begin(struct pv_load *job, int64_t features)
+{
+    pvi_builder *b = pvi_alloc(job->ctx, sizeof *b);
+    if (!b) return pvi_nomem(job->ctx);
+    b->ctx = job->ctx;
+    b->cfg = job->cfg;
+    b->path = job->cfg->path;
+    b->ball = pvi_ball_of(job->cfg);
+    b->bias = b->ball.bias != 0.0f;
+    b->measured = features < 0;
+    b->features = features < 0 ? 0 : features;
+    b->dense =
+        b->cfg->layout == PVI_LAYOUT_DENSE || (b->cfg->layout == PVI_LAYOUT_AUTO && b->features <= DENSE_FEATURES);
+    job->out = b;
+    return PV_OK;
+}
+
+static void clear_pads(pvi_builder *b, const size_t used[ARRAYS])
+{
+    for (int i = 0; i < ARRAYS; i++)
+        if (b->a[i].raw) memset(b->a[i].at + used[i], 0, PAD);
+}
+
+static void number_bias(pvi_builder *b) /* written before the last feature was known */
+{
+    for (int64_t r = 0; r < b->rows; r++) idx_of(b)[ptr_of(b)[r + 1] - 1] = (int32_t)b->features;
+}
+
+static pv_status check_counts(const pvi_builder *b)
+{
+    if (b->rows == 0) return pvi_fail(b->ctx, PV_E_FORMAT, "%s: no rows", b->path);
+    if (b->cfg->rows > 0 && b->rows < b->cfg->rows)
+        return pvi_fail(b->ctx, PV_E_FORMAT, "%s: fewer rows than the declared data.rows=%lld", b->path,
+                        (long long)b->cfg->rows);
+    if (b->features == 0) return pvi_fail(b->ctx, PV_E_FORMAT, "%s: no feature in any row", b->path);
+    return PV_OK;
+}
+
+pv_status pvi_build_end(pvi_builder *b, pvi_matrix **out)
+{
+    *out = NULL;
+    pv_status s = check_counts(b);
+    if (s != PV_OK) return s;
+    pvi_matrix *m = pvi_alloc(b->ctx, sizeof *m);
+    void **block = pvi_alloc(b->ctx, ARRAYS * sizeof *block);
+    if (!m || !block) {
+        pvi_free(b->ctx, m);
+        pvi_free(b->ctx, block);
+        return pvi_nomem(b->ctx);
+    }
+    const int64_t ld = b->features + b->bias;
+    const size_t n = (size_t)b->rows, e = (size_t)b->entries;
+    const size_t used[ARRAYS] = { n * (size_t)ld * 4, (n + 1) * 8, e * 4, e * 4, n * 4, n * 4 };
+    clear_pads(b, used);
+    if (!b->dense && b->bias && b->measured) number_bias(b);
+    m->ctx = b->ctx;
+    m->domain = (pv_domain) { .n = b->rows, .p = ld, .row_norm = b->cfg->row_norm };
+    m->ld = ld;
+    m->x = b->dense ? f32(b, X) : NULL;
+    if (!b->dense) {
+        m->ptr = ptr_of(b);
+        m->idx = idx_of(b);
+        m->val = f32(b, VAL);
+    }
+    m->y = f32(b, Y);
+    m->norm = f32(b, NORM);
+    m->features_measured = b->measured;
+    for (int i = 0; i < ARRAYS; i++) block[i] = b->a[i].raw;
+    memset(b->a, 0, sizeof b->a);
+    m->block = block;
+    *out = m;
+    return PV_OK;
+}
+
+void pvi_build_free(pvi_builder *b)
+{
+    if (!b) return;
+    for (int i = 0; i < ARRAYS; i++) pvi_free(b->ctx, b->a[i].raw);
+    pvi_free(b->ctx, b);
+}
+
+void pvi_matrix_free(pvi_matrix *m)
+{
+    if (!m) return;
+    void **block = m->block;
+    for (int i = 0; block && i < ARRAYS; i++) pvi_free(m->ctx, block[i]);
+    pvi_free(m->ctx, block);
+    for (int64_t i = 0; m->class_names && i < m->domain.classes; i++) pvi_free(m->ctx, m->class_names[i]);
+    pvi_free(m->ctx, m->class_names);
+    pvi_free(m->ctx, m->schema_json);
+    pvi_free(m->ctx, m);
+}
+
+pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count)
+{
+    return (pv_rows) { .n = count,
+                       .p = m->domain.p,
+                       .x = m->x ? m->x + first * m->ld : NULL,
+                       .ld = m->ld,
+                       .ptr = m->ptr ? m->ptr + first : NULL,
+                       .idx = m->idx,
+                       .val = m->val,
+                       .y = m->y + first,
+                       .norm = m->norm + first };
+}

@@ -1,0 +1,147 @@
+/* label.c - label text to the numbers a model sees.
+ *
+ *   (1) two classes      first declared -> -1, second -> +1
+ *   (2) k > 2 classes    position in the declaration, 0 .. k-1
+ *   (3) real             the number, within declared bounds
+ *   (4) nothing declared -1 and 0 -> -1, +1 -> +1
+ *
+ * Each is a fixed map of one label, so it depends on no other row: which labels exist is declared,
+ * never collected from the file (a class that only one person has would otherwise show). */
+#include "decimal.h"
+#include "reader.h"
+
+enum { MAX_CLASSES = 1 << 20 };
+
+/* "a,b,c" with aliases "a|A,b|B". */
+static pv_status parse_labels(struct pv_load *job, const char *text, pvi_words *out)
+{
+    int64_t n = 1, twice;
+    for (const char *c = text; *c; c++) n += *c == ',' || *c == '|';
+    pvi_span *span = pv_arena_get(job->arena, sizeof *span * (size_t)n);
+    int32_t *code = pv_arena_get(job->arena, sizeof *code * (size_t)n), class_no = 0;
+    if (!span || !code) return pvi_nomem(job->ctx);
+    for (int64_t i = 0; i < n; i++) {
+        const size_t len = strcspn(text, ",|");
+        if (len == 0) return pvi_fail(job->ctx, PV_E_PARAM, "data.labels=%s: a label is empty", job->cfg->labels);
+        span[i] = (pvi_span) { text, len };
+        code[i] = class_no;
+        class_no += text[len] == ',';
+        text += len + 1;
+    }
+    pv_status s = pvi_words_build(job->ctx, job->arena, n, span, code, out, &twice);
+    if (s != PV_OK) return s;
+    if (twice >= 0)
+        return pvi_fail(job->ctx, PV_E_PARAM, "data.labels=%s: %.*s is listed twice", job->cfg->labels,
+                        (int)span[twice].len, span[twice].s);
+    if (out->codes < 2 || out->codes > MAX_CLASSES)
+        return pvi_fail(job->ctx, PV_E_PARAM,
+                        "data.labels=%s: two or more classes are needed, as in data.labels=no,yes", job->cfg->labels);
+    return PV_OK;
+}
+
+static pv_status default_words(struct pv_load *job, pvi_words *out)
+{
+    static const pvi_span text[] = { { "-1", 2 }, { "0", 1 }, { "+1", 2 }, { "1", 1 } };
+    static const int32_t code[] = { 0, 0, 1, 1 };
+    int64_t twice;
+    return pvi_words_build(job->ctx, job->arena, 4, text, code, out, &twice);
+}
+
+pv_status pvi_label_declare(struct pv_load *job, pvi_label_rule *out)
+{
+    const pvi_expect *e = job->expect;
+    const char *labels = job->cfg->labels;
+    memset(out, 0, sizeof *out);
+    out->lo = e->y_lo;
+    out->hi = e->y_hi;
+    out->clamp = job->cfg->outside == PVI_OUTSIDE_CLAMP;
+    if (labels && *labels) {
+        pv_status s = parse_labels(job, labels, &out->words);
+        out->classes = out->words.codes;
+        return s;
+    }
+    if (e->classes == 0) {
+        if (!pvi_bounds_ok(e->y_lo, e->y_hi))
+            return pvi_fail(job->ctx, PV_E_PARAM, "real labels need declared bounds, the lower below the upper");
+        return PV_OK;
+    }
+    if (e->classes > 2)
+        return pvi_fail(
+            job->ctx, PV_E_PARAM,
+            "%lld classes need their labels declared: data.labels=a,b,c names them in order (never taken from "
+            "the rows)",
+            (long long)e->classes);
+    out->classes = 2;
+    out->by_default = true;
+    return default_words(job, &out->words);
+}
+
+pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r)
+{
+    const int64_t want = job->expect->classes;
+    if (want < 0 || want == r->classes) return PV_OK;
+    if (want == 0)
+        return pvi_fail(job->ctx, PV_E_PARAM,
+                        "the model predicts a real number, but the declared label has %lld classes",
+                        (long long)r->classes);
+    if (r->classes == 0)
+        return pvi_fail(job->ctx, PV_E_PARAM,
+                        "the model tells %lld classes apart, but the declared label is a real number",
+                        (long long)want);
+    return pvi_fail(job->ctx, PV_E_PARAM, "the model tells %lld classes apart, but %lld are declared",
+                    (long long)want, (long long)r->classes);
+}
+
+static bool real_value(const pvi_label_rule *r, const char *s, size_t len, float *y, char *why, size_t why_size)
+{
+    double x;
+    char part[48], lo[32], hi[32];
+    if (!pvi_number(s, len, &x) || !isfinite(x)) {
+        snprintf(why, why_size, "label '%s' is not a finite number", pvi_excerpt(s, len, part));
+        return false;
+    }
+    if (!(x >= r->lo && x <= r->hi)) {
+        if (!r->clamp) {
+            pvi_f64_text(r->lo, lo);
+            pvi_f64_text(r->hi, hi);
+            snprintf(why, why_size, "label %s is outside the declared %s .. %s; data.outside=clamp would clamp it",
+                     pvi_excerpt(s, len, part), lo, hi);
+            return false;
+        }
+        x = x < r->lo ? r->lo : r->hi;
+    }
+    *y = (float)x;
+    if ((double)*y > r->hi) *y = nextafterf(*y, -INFINITY); /* the float must stay inside, too */
+    if ((double)*y < r->lo) *y = nextafterf(*y, INFINITY);
+    return true;
+}
+
+bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *y, char *why, size_t why_size)
+{
+    char part[48];
+    if (r->classes == 0) return real_value(r, s, len, y, why, why_size);
+    const int32_t code = pvi_words_match(&r->words, s, len);
+    if (code >= 0) {
+        *y = r->classes == 2 ? (float)(2 * code - 1) : (float)code;
+        return true;
+    }
+    snprintf(why, why_size,
+             r->by_default ? "label '%s' is not -1, 0 or +1; declare the labels, as in data.labels=no,yes"
+                           : "label '%s' is not one of the declared labels",
+             pvi_excerpt(s, len, part));
+    return false;
+}
+
+bool pvi_label_memo_value(const pvi_label_rule *r, pvi_label_memo *m, const char *s, size_t len, float *y, char *why,
+                          size_t why_size)
+{
+    if (len > 7) return pvi_label_value(r, s, len, y, why, why_size);
+    const uint64_t key = (pvi_load8(s) & (((uint64_t)1 << (8 * len)) - 1)) | (uint64_t)(len + 1) << 56;
+    for (int i = 0; i < PVI_MEMO; i++)
+        if (m->key[i] == key) return *y = m->y[i], true;
+    if (!pvi_label_value(r, s, len, y, why, why_size)) return false;
+    m->key[m->next] = key;
+    m->y[m->next] = *y;
+    m->next = (m->next + 1) % PVI_MEMO;
+    return true;
+}

@@ -1,0 +1,175 @@
+/* load.c - the data.* settings, and one load from path to matrix. */
+#include "reader.h"
+
+#define AT(field) offsetof(pvi_data_cfg, field)
+const pv_param pvi_data_params[] = {
+    { "path", PV_STR, AT(path), 0, 0, 0, false, "file with the rows: plain, gzip or bzip2, told by content", NULL },
+    { "format", PV_STR, AT(format), 0, 0, 0, false, "reader of the file: auto, libsvm or csv", "auto" },
+    { "schema", PV_STR, AT(schema), 0, 0, 0, true, "JSON file that declares the columns of a table", NULL },
+    { "labels", PV_STR, AT(labels), 0, 0, 0, true, "classes in order, as in no,yes; spellings of one as in n|no,yes",
+      NULL },
+    { "rows", PV_I64, AT(rows), PV_AUTO, 1, 1e15, true, "n, number of rows; auto: counted, and treated as public",
+      NULL },
+    { "features", PV_I64, AT(features), PV_AUTO, 1, 2147483647, true,
+      "columns before the bias; auto: the largest index in the file, treated as public", NULL },
+    { "row_norm", PV_F64, AT(row_norm), 1, 1e-6, 1e6, true,
+      "R, bound on the Euclidean norm of every row, bias included", NULL },
+    { "norm", PV_ENUM, AT(norm), 0, 0, 0, true, "clip: scale down rows above R; unit: scale every row to R",
+      "clip|unit" },
+    { "center", PV_F64, AT(center), 0, -1e6, 1e6, true, "public constant subtracted from every number of a table",
+      NULL },
+    { "bias", PV_F64, AT(bias), 1, 0, 1e3, true, "value of the constant column, before the row is normed; 0: none",
+      NULL },
+    { "layout", PV_ENUM, AT(layout), 0, 0, 0, false, "rows in memory; auto: dense up to 1024 features",
+      "auto|dense|sparse" },
+    { "outside", PV_ENUM, AT(outside), 0, 0, 0, true,
+      "values outside the declaration: refuse the file, clamp numbers, or treat as missing", "error|clamp|missing" },
+    { "chunk", PV_I64, AT(chunk), 262144, 16, 1 << 28, false, "bytes of text per task; speed only", NULL },
+    { "key_path", PV_STR, AT(key_path), 0, 0, 0, false, "secret that keys the data's digest; made on first use",
+      NULL },
+    { 0 },
+};
+
+/* ---- which reader -------------------------------------------------------------------------------- */
+static pv_status unknown_reader(pv_ctx *ctx, const char *name)
+{
+    char list[256] = "";
+    const pv_plugin *p;
+    for (int64_t i = 0; (p = pv_nth(PV_KIND_reader, i)); i++) {
+        const size_t n = strlen(list);
+        snprintf(list + n, sizeof list - n, ", %s", p->name);
+    }
+    return pvi_fail(ctx, PV_E_PARAM, "data.format=%s: one of auto%s is needed", name, list);
+}
+
+static pv_status choose(const struct pv_load *job, const pv_reader_ops **out)
+{
+    const char *format = job->cfg->format ? job->cfg->format : "auto", *path = pvi_source_path(job->src);
+    const pv_plugin *p;
+    size_t n;
+    const uint8_t *magic = pvi_source_peek(job->src, &n);
+    int best = 0;
+    *out = NULL;
+    if (strcmp(format, "auto") != 0) {
+        p = pv_find(PV_KIND_reader, format);
+        *out = (const pv_reader_ops *)p;
+        return p ? PV_OK : unknown_reader(job->ctx, format);
+    }
+    if (job->schema) { /* only tables have one */
+        *out = (const pv_reader_ops *)pv_find(PV_KIND_reader, "csv");
+        return PV_OK;
+    }
+    for (int64_t i = 0; (p = pv_nth(PV_KIND_reader, i)); i++) {
+        const pv_reader_ops *r = (const pv_reader_ops *)p;
+        const int score = r->probe(path, magic, n);
+        if (score > best) {
+            best = score;
+            *out = r;
+        }
+    }
+    if (*out) return PV_OK;
+    return pvi_fail(job->ctx, PV_E_FORMAT, "%s:1:1: neither LIBSVM lines nor a table; data.format= names the format",
+                    path);
+}
+
+/* ---- after reading -------------------------------------------------------------------------------- */
+static pv_status name_classes(const struct pv_load *job, pvi_matrix *m)
+{
+    const pvi_label_rule *r = &job->label;
+    m->has_labels = job->labelled;
+    m->features_measured |= job->counted;
+    m->domain.classes = r->classes;
+    m->domain.y_lo = r->classes == 0 ? r->lo : r->classes == 2 ? -1 : 0;
+    m->domain.y_hi = r->classes == 0 ? r->hi : r->classes == 2 ? 1 : (double)r->classes - 1;
+    if (r->classes == 0) return PV_OK;
+    m->class_names = pvi_alloc(m->ctx, sizeof *m->class_names * (size_t)r->classes);
+    if (!m->class_names) return pvi_nomem(m->ctx);
+    for (int64_t i = r->words.count; i-- > 0;) { /* the first spelling of each class wins */
+        char *name = pvi_alloc(m->ctx, r->words.word[i].len + 1), **slot = &m->class_names[r->words.word[i].code];
+        if (!name) return pvi_nomem(m->ctx);
+        memcpy(name, r->words.word[i].text, r->words.word[i].len);
+        pvi_free(m->ctx, *slot);
+        *slot = name;
+    }
+    return PV_OK;
+}
+
+static void say_what_is_public(const struct pv_load *job, const pvi_matrix *m)
+{
+    if (job->cfg->rows == PV_AUTO_I64)
+        pvi_log(job->ctx, PV_LOG_NOTE, "%s: %lld rows, counted and treated as public; data.rows= declares them",
+                job->cfg->path, (long long)m->domain.n);
+    if (m->features_measured)
+        pvi_log(job->ctx, PV_LOG_NOTE,
+                "%s: %lld features, taken from the file and treated as public; data.features= declares them",
+                job->cfg->path, (long long)(m->domain.p - (job->cfg->bias != 0)));
+    if (job->cfg->outside != PVI_OUTSIDE_ERROR)
+        pvi_log(job->ctx, PV_LOG_NOTE,
+                "values outside the declaration are %s; how many is not told, because the count is not private",
+                job->cfg->outside == PVI_OUTSIDE_CLAMP ? "clamped" : "treated as missing");
+}
+
+static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
+{
+    const pv_reader_ops *reader;
+    pv_status s = pvi_source_open(job->ctx, job->cfg->path, &job->src);
+    if (s == PV_OK) s = choose(job, &reader);
+    if (s == PV_OK) s = reader->read(NULL, job);
+    if (s == PV_OK) s = pvi_build_end(job->out, m);
+    if (s == PV_OK) s = name_classes(job, *m);
+    if (s == PV_OK && job->schema) s = pvi_schema_json(job->ctx, job->schema, &(*m)->schema_json);
+    if (s == PV_OK) s = pvi_digest(job->ctx, job->cfg, *m);
+    if (s == PV_OK) say_what_is_public(job, *m);
+    return s;
+}
+
+pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pvi_matrix **out)
+{
+    struct pv_load job = { .ctx = ctx, .cfg = cfg, .expect = expect };
+    pvi_schema *schema = NULL;
+    pv_status s = PV_OK;
+
+    *out = NULL;
+    if (!cfg->path || !*cfg->path)
+        return pvi_fail(ctx, PV_E_PARAM, "data.path is not set: which file holds the rows?");
+    job.arena = pvi_arena_create(ctx);
+    if (!job.arena) return pvi_nomem(ctx);
+    if (cfg->schema && *cfg->schema) s = pvi_schema_load(ctx, job.arena, cfg->schema, &schema);
+    job.schema = schema;
+    if (s == PV_OK) s = read_rows(&job, out);
+    if (s != PV_OK) {
+        pvi_matrix_free(*out);
+        *out = NULL;
+    }
+    pvi_build_free(job.out);
+    pvi_source_close(job.src);
+    pvi_arena_free(job.arena);
+    return s;
+}
+
+pv_status pvi_schema_shape(pv_ctx *ctx, const pvi_data_cfg *cfg, int64_t *features, pvi_expect *labels)
+{
+    struct pv_load job = { .ctx = ctx, .cfg = cfg, .expect = labels };
+    pvi_schema *schema = NULL;
+    pvi_label_rule rule = { 0 };
+    pv_status s = PV_OK;
+
+    *features = cfg->features;
+    *labels = (pvi_expect) { .classes = -1 };
+    const bool declared = cfg->schema && *cfg->schema;
+    job.arena = pvi_arena_create(ctx);
+    if (!job.arena) return pvi_nomem(ctx);
+    if (declared) s = pvi_schema_load(ctx, job.arena, cfg->schema, &schema);
+    else if (cfg->labels && *cfg->labels) s = pvi_label_declare(&job, &rule);
+    if (s == PV_OK && declared) {
+        *features = schema->features;
+        if (schema->label >= 0) {
+            const pvi_column *c = &schema->column[schema->label];
+            *labels = (pvi_expect) { .classes = c->words.codes, .y_lo = c->lo, .y_hi = c->hi };
+        }
+    } else if (s == PV_OK && rule.classes > 0) {
+        labels->classes = rule.classes;
+    }
+    pvi_arena_free(job.arena);
+    return s;
+}

@@ -1,0 +1,178 @@
+/* reader.h - what a reader plug-in works with: bytes in, rows out.
+ *
+ *   source.c   bytes of a file, decompressed                        pvi_source
+ *   text.c     rounds of chunks cut at line ends, parsed in parallel  pvi_text_run
+ *   build.c    rows appended in file order, bounded in norm          pvi_build_*
+ *   words.c    declared words (labels, categories) to codes           pvi_words
+ *   schema.c   the declared columns of a table                        pvi_schema */
+#ifndef PVI_READER_H
+#define PVI_READER_H
+#include "load.h"
+
+/* ---- bytes (source.c) ------------------------------------------------------------------------
+ * Plain, gzip or bzip2, told apart by the first bytes.  A fill asks for the next `want` bytes as
+ * pvi_source_slices() tasks that may run on any thread (decompression is one task); then
+ * pvi_source_filled() on the caller's thread says how many came, or what went wrong. */
+typedef struct pvi_source pvi_source;
+pv_status pvi_source_open(pv_ctx *ctx, const char *path, pvi_source **out);
+void pvi_source_close(pvi_source *s);
+const char *pvi_source_path(const pvi_source *s);
+const uint8_t *pvi_source_peek(const pvi_source *s, size_t *n); /* the first 4096 bytes, before any fill */
+int64_t pvi_source_slices(const pvi_source *s, size_t want);
+void pvi_source_slice(pvi_source *s, char *buf, size_t want, int64_t k);
+pv_status pvi_source_filled(pvi_source *s, size_t want, size_t *got, bool *end);
+double pvi_source_fraction(const pvi_source *s); /* of the file read so far, 0..1                    */
+
+/* ---- declared words (words.c) ------------------------------------------------------------------ */
+typedef struct pvi_word {
+    const char *text;
+    size_t len;
+    int32_t code;
+    double num; /* NAN: not a number                                                                 */
+} pvi_word;
+typedef struct pvi_words { /* all in the load's arena                                                */
+    pvi_word *word;
+    int64_t count, codes; /* words; distinct codes 0 .. codes-1                                      */
+    int32_t *slot;        /* open addressing, -1: free                                               */
+    uint64_t mask;
+} pvi_words;
+typedef struct pvi_span {
+    const char *s;
+    size_t len;
+} pvi_span;
+/* Spans stay borrowed.  *twice: index of a word that occurs before, -1 if none; PV_E_NOMEM or PV_OK. */
+pv_status pvi_words_build(pv_ctx *ctx, pv_arena *a, int64_t n, const pvi_span *text, const int32_t *code,
+                          pvi_words *out, int64_t *twice);
+int32_t pvi_words_find(const pvi_words *w, const char *s, size_t len);  /* code, or -1                 */
+int32_t pvi_words_match(const pvi_words *w, const char *s, size_t len); /* also equal as numbers: 1 = +1.0 */
+
+/* ---- labels (label.c) ---------------------------------------------------------------------------- */
+typedef struct pvi_label_rule {
+    int64_t classes; /* 2: -1/+1; k: 0..k-1; 0: real                                                   */
+    double lo, hi;   /* real                                                                            */
+    bool clamp;      /* real, outside lo..hi: clamp, else error                                         */
+    bool by_default; /* -1, 0 and +1, because nothing was declared                                      */
+    pvi_words words; /* classes                                                                         */
+} pvi_label_rule;
+/* From data.labels and what the model expects, for formats without a schema. */
+pv_status pvi_label_declare(struct pv_load *job, pvi_label_rule *out);
+/* y of one label; false: not in the declared set, `why` says so.  16 bytes behind s are readable. */
+bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *y, char *why, size_t why_size);
+enum { PVI_MEMO = 4 };
+typedef struct pvi_label_memo { /* the last few short labels; zero-initialise, one per chunk                 */
+    uint64_t key[PVI_MEMO];
+    float y[PVI_MEMO];
+    int next;
+} pvi_label_memo;
+bool pvi_label_memo_value(const pvi_label_rule *r, pvi_label_memo *m, const char *s, size_t len, float *y, char *why,
+                          size_t why_size);
+pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r); /* declared against expected    */
+
+/* ---- schema (schema.c) ----------------------------------------------------------------------------- */
+enum { PVI_OUTSIDE_ERROR, PVI_OUTSIDE_CLAMP, PVI_OUTSIDE_MISSING }; /* order of data.outside            */
+enum { PVI_LAYOUT_AUTO, PVI_LAYOUT_DENSE, PVI_LAYOUT_SPARSE };      /* order of data.layout             */
+enum { PVI_NORM_CLIP, PVI_NORM_UNIT };                              /* order of data.norm               */
+typedef enum pvi_coltype { PVI_COL_NUMBER, PVI_COL_CATEGORY, PVI_COL_LABEL, PVI_COL_IGNORE } pvi_coltype;
+typedef enum pvi_missing { PVI_MISSING_ERROR, PVI_MISSING_ZERO, PVI_MISSING_MIDDLE } pvi_missing;
+typedef struct pvi_column {
+    const char *name;
+    pvi_coltype type;
+    double lo, hi;   /* number, real label                                                            */
+    bool raw;        /* number taken as it is: a table without a schema                                */
+    pvi_words words; /* category, class label                                                         */
+    int32_t first;   /* feature of the number, or of the first category                               */
+    pvi_missing missing;
+    int64_t outside; /* PVI_OUTSIDE_*; -1: as data.outside says                                       */
+} pvi_column;
+typedef struct pvi_schema {
+    bool header;
+    char separator;
+    int64_t skip;
+    pvi_words missing;    /* texts that mean: no value                                                      */
+    bool numeric_missing; /* one of them reads as a number                                                */
+    int64_t count, features, label; /* label: its column, -1: none                                       */
+    pvi_column *column;
+} pvi_schema;
+/* `text` is a file name, or the JSON itself when it starts with '{'.  Lives in the arena. */
+pv_status pvi_schema_load(pv_ctx *ctx, pv_arena *a, const char *text, pvi_schema **out);
+pv_status pvi_schema_parse(pv_ctx *ctx, pv_arena *a, const char *name, const char *text, size_t len,
+                           pvi_schema **out);
+pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, pvi_schema **out); /* numbers, label last */
+pv_status pvi_schema_json(pv_ctx *ctx, const pvi_schema *s, char **out); /* canonical; caller frees        */
+
+/* ---- rows (build.c) ---------------------------------------------------------------------------------- */
+/* Rows of one chunk before they are normed: CSR, indices ascending from 0, zeros left out. */
+typedef struct pvi_segment {
+    int64_t rows, max_index; /* max_index: highest feature mentioned, counted from 1, zeros included       */
+    uint32_t *end;           /* entries up to the end of row i                                             */
+    float *y, *val;
+    int32_t *idx;
+    size_t row_room, entry_room;
+    int64_t row_at, entry_at; /* where they go in the matrix: set by pvi_build_append                      */
+} pvi_segment;
+typedef struct pvi_builder pvi_builder;
+void *pvi_raw(pv_ctx *ctx, size_t size); /* like pvi_alloc, but not zeroed: pages stay untouched            */
+/* features < 0: measured while reading. */
+pv_status pvi_build_begin(struct pv_load *job, int64_t features);
+/* `fraction` of the file lies behind these rows: for guessing how much room the rest will take. */
+pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, double fraction);
+pv_status pvi_build_end(pvi_builder *b, pvi_matrix **out); /* domain, norms and rows; no labels' names yet  */
+void pvi_build_free(pvi_builder *b);
+
+/* ---- one load ------------------------------------------------------------------------------------------ */
+struct pv_load {
+    pv_ctx *ctx;
+    pv_arena *arena; /* lives for the load                                                                  */
+    const pvi_data_cfg *cfg;
+    const pvi_expect *expect;
+    pvi_source *src;
+    const pvi_schema *schema; /* NULL: none declared                                                        */
+    pvi_label_rule label;     /* filled by the reader                                                       */
+    bool counted;             /* set by the reader: the number of columns came from the file               */
+    bool labelled;            /* set by the reader: the file has labels                                     */
+    pvi_builder *out;
+};
+
+/* ---- text (text.c) ----------------------------------------------------------------------------------------- */
+typedef struct pvi_chunk {
+    const char *begin, *end; /* starts a line; end[-1] == '\n'; 64 bytes behind it are readable                 */
+    bool last;               /* nothing follows in the file                                                     */
+    /* filled by the parser */
+    const char *stop; /* first byte not taken: end, or the start of a record that goes on behind the chunk      */
+    const char *bad;  /* where the error is; NULL: none                                                         */
+    char why[256];
+    int64_t lines; /* line ends in begin .. stop                                                                */
+    pvi_segment seg;
+} pvi_chunk;
+typedef struct pvi_text_ops {
+    /* Called once with the first bytes: takes what precedes the rows (chunk.stop), calls
+     * pvi_build_begin.  stop == begin with no error asks for more bytes unless `last`.        */
+    pv_status (*start)(void *st, struct pv_load *job, pvi_chunk *c);
+    void (*parse)(const void *st, pvi_chunk *c); /* any thread; no allocation, no pvi_fail                       */
+    size_t (*row_bytes)(const void *st);         /* at least so many bytes per row                               */
+    size_t entry_bytes;                          /* ... and per stored entry                                     */
+} pvi_text_ops;
+pv_status pvi_text_run(struct pv_load *job, const pvi_text_ops *ops, void *st);
+/* Records an error of the chunk; for parsers. */
+void pvi_chunk_fail(pvi_chunk *c, const char *at, const char *fmt, ...) PVI_PRINTF(3, 4);
+/* A piece of the input for a message: at most 40 bytes, "..." when cut.  Returns out. */
+const char *pvi_excerpt(const char *s, size_t len, char out[48]);
+
+/* ---- norms (domain.c) ------------------------------------------------------------------------------------------ */
+typedef struct pvi_ball {
+    float
+        radius; /* largest float <= R                                                                               */
+    bool unit;
+    float bias;
+} pvi_ball;
+pvi_ball pvi_ball_of(const pvi_data_cfg *cfg);
+/* Factor s for the row (v, bias) such that the floats (float)(s v_j) have norm <= radius, checked without
+ * rounding errors in our favour; *norm is an upper bound of that norm, at most radius. */
+double pvi_ball_scale(const pvi_ball *b, const float *v, int64_t n, float *norm);
+
+/* Finite, lo < hi with room for 32-bit floats in between. */
+bool pvi_bounds_ok(double lo, double hi);
+
+/* ---- digest (digest.c) ------------------------------------------------------------------------------------------- */
+pv_status pvi_digest(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_matrix *m);
+#endif

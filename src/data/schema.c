@@ -1,0 +1,363 @@
+/* schema.c - the declared columns of a table, from JSON.
+ *
+ *   {"header": true, "separator": ",", "skip": 0, "missing": ["", "?"],
+ *    "columns": [{"name": "age", "type": "number", "min": 17, "max": 90},
+ *                {"name": "job", "type": "category", "values": ["a", ["b", "B"]], "missing": "zero"},
+ *                {"name": "income", "type": "label", "values": ["<=50K", ">50K"]},
+ *                {"name": "id", "type": "ignore"}]}
+ *
+ *   (1) number    one feature, (v - min) / (max - min) in 0..1
+ *   (2) category  one 0/1 feature per value; a list inside `values` holds spellings of one value
+ *   (3) label     `values`: classes; min and max: a real number
+ *
+ * Everything a row is compared with stands here, so nothing about the encoding is learned from rows.
+ * A key nobody knows is refused: a misspelt "mx" must not leave a bound at its default. */
+#include "reader.h"
+
+enum { MAX_FILE = 64 << 20, MAX_WORD = 1000, MAX_COLUMNS = 1 << 24 };
+
+typedef struct reading {
+    pv_ctx *ctx;
+    pv_arena *arena;
+    const char *name;
+    pvi_schema *s;
+} reading;
+
+static pv_status bad(const reading *r, const pvi_json *at, const char *fmt, ...) PVI_PRINTF(3, 4);
+static pv_status bad(const reading *r, const pvi_json *at, const char *fmt, ...)
+{
+    char what[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    return pvi_fail(r->ctx, PV_E_FORMAT, "%s:%d:%d: %s", r->name, at->line, at->column, what);
+}
+
+static pv_status known_keys(const reading *r, const pvi_json *obj, const char *const *keys, int64_t n,
+                            const char *where)
+{
+    for (const pvi_json *v = obj->child; v; v = v->next) {
+        bool known = false;
+        for (int64_t i = 0; i < n; i++) known |= strcmp(keys[i], v->key) == 0;
+        if (known) continue;
+        const char *near = pvi_nearest(v->key, keys, n);
+        return bad(r, v, "unknown key \"%s\" in %s%s%s%s", v->key, where, near ? "; did you mean \"" : "",
+                   near ? near : "", near ? "\"?" : "");
+    }
+    return PV_OK;
+}
+
+/* ---- values: "a" or ["a", "alias", ...], each a text or a number as written ------------------------ */
+static bool is_word(const pvi_json *v)
+{
+    return v->type == PVI_JSTR || v->type == PVI_JNUM;
+}
+
+static pv_status one_word(const reading *r, const pvi_json *v, bool may_be_empty, pvi_span *out)
+{
+    if (!is_word(v)) return bad(r, v, "a text or a number is needed here");
+    if (v->text_len > MAX_WORD) return bad(r, v, "longer than %d bytes", MAX_WORD);
+    if (v->text_len == 0 && !may_be_empty)
+        return bad(r, v, "an empty text cannot be a value; list it under \"missing\"");
+    *out = (pvi_span) { v->text, v->text_len };
+    return PV_OK;
+}
+
+static int64_t count_words(const pvi_json *list)
+{
+    int64_t n = 0;
+    for (const pvi_json *v = list->child; v; v = v->next) n += v->type == PVI_JARR ? v->count : 1;
+    return n;
+}
+
+static pv_status read_words(const reading *r, const pvi_json *list, bool markers, pvi_words *out)
+{
+    if (list->type != PVI_JARR) return bad(r, list, "\"%s\" must be a list of texts", list->key);
+    const int64_t n = count_words(list);
+    pvi_span *span = pv_arena_get(r->arena, sizeof *span * (size_t)(n + 1));
+    int32_t *code = pv_arena_get(r->arena, sizeof *code * (size_t)(n + 1)), k = 0;
+    const pvi_json **from = pv_arena_get(r->arena, sizeof *from * (size_t)(n + 1));
+    int64_t i = 0, twice;
+    pv_status s = PV_OK;
+    if (!span || !code || !from) return pvi_nomem(r->ctx);
+    for (const pvi_json *v = list->child; v; v = v->next, k++) {
+        if (v->type == PVI_JARR && v->count == 0) return bad(r, v, "an empty list of spellings");
+        for (const pvi_json *w = v->type == PVI_JARR ? v->child : v; w; w = v->type == PVI_JARR ? w->next : NULL) {
+            if ((s = one_word(r, w, markers, &span[i])) != PV_OK) return s;
+            code[i] = k;
+            from[i++] = w;
+        }
+    }
+    if ((s = pvi_words_build(r->ctx, r->arena, n, span, code, out, &twice)) != PV_OK) return s;
+    return twice < 0 ? PV_OK : bad(r, from[twice], "\"%s\" is listed twice", span[twice].s);
+}
+
+/* ---- one column -------------------------------------------------------------------------------------- */
+static pv_status choice(const reading *r, const pvi_json *v, const char *const *words, int n, int64_t *out)
+{
+    if (!v) return PV_OK;
+    for (int i = 0; i < n && v->type == PVI_JSTR; i++)
+        if (strcmp(v->text, words[i]) == 0) return *out = i, PV_OK;
+    return bad(r, v, "\"%s\" must be \"%s\", \"%s\" or \"%s\"", v->key, words[0], words[1], words[2]);
+}
+
+static pv_status bounds(const reading *r, const pvi_json *v, pvi_column *c)
+{
+    const pvi_json *lo = pvi_json_get(v, "min"), *hi = pvi_json_get(v, "max");
+    if (!lo || !hi || lo->type != PVI_JNUM || hi->type != PVI_JNUM)
+        return bad(r, v, "column \"%s\" needs \"min\" and \"max\": declared bounds, not taken from the rows",
+                   c->name);
+    c->lo = lo->num;
+    c->hi = hi->num;
+    if (!pvi_bounds_ok(c->lo, c->hi)) return bad(r, hi, "column \"%s\": \"max\" must be above \"min\"", c->name);
+    return PV_OK;
+}
+
+static pv_status policies(const reading *r, const pvi_json *v, pvi_column *c)
+{
+    static const char *const missing[] = { "error", "zero", "middle" }, *const outside[] = { "error", "clamp",
+                                                                                             "missing" };
+    int64_t m = c->type == PVI_COL_CATEGORY ? PVI_MISSING_ZERO : PVI_MISSING_ERROR;
+    const pvi_json *at = pvi_json_get(v, "missing");
+    pv_status s = choice(r, at, missing, 3, &m);
+    if (s != PV_OK) return s;
+    c->missing = (pvi_missing)m;
+    c->outside = -1;
+    if (at && m == PVI_MISSING_MIDDLE && c->type != PVI_COL_NUMBER)
+        return bad(r, at, "\"middle\" is for numbers only");
+    if (at && m != PVI_MISSING_ERROR && c->type == PVI_COL_LABEL) return bad(r, at, "a label cannot be missing");
+    at = pvi_json_get(v, "outside");
+    if ((s = choice(r, at, outside, 3, &c->outside)) != PV_OK) return s;
+    if (at && c->outside == PVI_OUTSIDE_CLAMP && (c->type == PVI_COL_CATEGORY || c->words.count > 0))
+        return bad(r, at, "\"clamp\" is for numbers only");
+    if (at && c->outside == PVI_OUTSIDE_MISSING && c->type == PVI_COL_LABEL)
+        return bad(r, at, "a label cannot be missing");
+    return PV_OK;
+}
+
+static pv_status read_label(const reading *r, const pvi_json *v, pvi_column *c)
+{
+    const pvi_json *values = pvi_json_get(v, "values");
+    if (!values) return bounds(r, v, c);
+    if (pvi_json_get(v, "min") || pvi_json_get(v, "max"))
+        return bad(r, v, "label \"%s\" has \"values\" (classes) and bounds (a number): only one can hold", c->name);
+    pv_status s = read_words(r, values, false, &c->words);
+    if (s == PV_OK && c->words.codes < 2) s = bad(r, values, "label \"%s\" needs two or more values", c->name);
+    return s;
+}
+
+static pv_status read_type(const reading *r, const pvi_json *v, pvi_column *c)
+{
+    static const char *const types[] = { "number", "category", "label", "ignore" };
+    const pvi_json *t = pvi_json_get(v, "type");
+    for (int i = 0; i < 4 && t && t->type == PVI_JSTR; i++)
+        if (strcmp(t->text, types[i]) == 0) return c->type = (pvi_coltype)i, PV_OK;
+    return bad(r, t ? t : v, "column \"%s\" needs a \"type\": number, category, label or ignore", c->name);
+}
+
+static pv_status read_column(reading *r, const pvi_json *v, int64_t index, pvi_column *c)
+{
+    static const char *const keys[] = { "name", "type", "min", "max", "values", "missing", "outside" };
+    if (v->type != PVI_JOBJ)
+        return bad(r, v, "a column is an object, as in {\"name\": \"age\", \"type\": \"number\", ...}");
+    pv_status s = known_keys(r, v, keys, 7, "a column");
+    if (s != PV_OK) return s;
+    const pvi_json *name = pvi_json_get(v, "name");
+    if (!name || name->type != PVI_JSTR) return bad(r, v, "column %lld needs a \"name\"", (long long)index + 1);
+    c->name = name->text;
+    if ((s = read_type(r, v, c)) != PV_OK) return s;
+    pvi_schema *sc = r->s;
+    c->first = (int32_t)sc->features;
+    switch (c->type) {
+    case PVI_COL_NUMBER:
+        s = bounds(r, v, c);
+        sc->features++;
+        break;
+    case PVI_COL_CATEGORY: {
+        const pvi_json *values = pvi_json_get(v, "values");
+        if (!values || values->count == 0)
+            return bad(r, v, "category \"%s\" needs \"values\": every one it may take", c->name);
+        s = read_words(r, values, false, &c->words);
+        sc->features += c->words.codes;
+        break;
+    }
+    case PVI_COL_LABEL:
+        if (sc->label >= 0) return bad(r, v, "a second label: only one column can be it");
+        sc->label = index;
+        s = read_label(r, v, c);
+        break;
+    case PVI_COL_IGNORE: break;
+    }
+    return s == PV_OK ? policies(r, v, c) : s;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------ */
+static pv_status default_missing(pv_ctx *ctx, pv_arena *a, pvi_schema *sc)
+{
+    static const pvi_span nothing = { "", 0 };
+    static const int32_t zero;
+    int64_t twice;
+    return pvi_words_build(ctx, a, 1, &nothing, &zero, &sc->missing, &twice);
+}
+
+static pv_status read_table(reading *r, const pvi_json *v)
+{
+    static const char *const keys[] = { "header", "separator", "skip", "missing", "columns" };
+    pvi_schema *sc = r->s;
+    pv_status s = known_keys(r, v, keys, 5, "the schema");
+    const pvi_json *x;
+    if (s != PV_OK) return s;
+    if ((x = pvi_json_get(v, "header"))) {
+        if (x->type != PVI_JBOOL) return bad(r, x, "\"header\" must be true or false");
+        sc->header = x->num != 0;
+    }
+    if ((x = pvi_json_get(v, "separator"))) {
+        if (x->type != PVI_JSTR || x->text_len != 1 || !strchr(",;|:\t ~^!/&=*#", x->text[0]))
+            return bad(r, x, "\"separator\" must be one character, such as \",\", \";\" or \"\\t\"");
+        sc->separator = x->text[0];
+    }
+    if ((x = pvi_json_get(v, "skip")) && (!pvi_json_i64(x, &sc->skip) || sc->skip < 0 || sc->skip > 1000000))
+        return bad(r, x, "\"skip\" must be the number of lines before the table");
+    x = pvi_json_get(v, "missing");
+    s = x ? read_words(r, x, true, &sc->missing) : default_missing(r->ctx, r->arena, sc);
+    for (int64_t i = 0; s == PV_OK && i < sc->missing.count; i++)
+        sc->numeric_missing |= !isnan(sc->missing.word[i].num);
+    return s;
+}
+
+static pv_status read_columns(reading *r, const pvi_json *v)
+{
+    pvi_schema *sc = r->s;
+    const pvi_json *list = pvi_json_get(v, "columns");
+    if (!list || list->type != PVI_JARR || list->count == 0 || list->count > MAX_COLUMNS)
+        return bad(r, list ? list : v, "\"columns\" must list the columns of the table");
+    sc->count = list->count;
+    sc->column = pv_arena_get(r->arena, sizeof *sc->column * (size_t)sc->count);
+    if (!sc->column) return pvi_nomem(r->ctx);
+    int64_t i = 0;
+    for (const pvi_json *c = list->child; c; c = c->next, i++) {
+        pv_status s = read_column(r, c, i, &sc->column[i]);
+        if (s != PV_OK) return s;
+        if (sc->features > INT32_MAX - 1) return bad(r, c, "more than 2^31 features");
+    }
+    if (sc->features == 0) return bad(r, list, "no column of type number or category: nothing to learn from");
+    return PV_OK;
+}
+
+static pv_status names_differ(const reading *r, const pvi_json *list)
+{
+    const pvi_schema *sc = r->s;
+    pvi_span *span = pv_arena_get(r->arena, sizeof *span * (size_t)sc->count);
+    int32_t *code = pv_arena_get(r->arena, sizeof *code * (size_t)sc->count);
+    pvi_words names;
+    int64_t twice;
+    if (!span || !code) return pvi_nomem(r->ctx);
+    for (int64_t i = 0; i < sc->count; i++) {
+        span[i] = (pvi_span) { sc->column[i].name, strlen(sc->column[i].name) };
+        code[i] = (int32_t)i;
+    }
+    pv_status s = pvi_words_build(r->ctx, r->arena, sc->count, span, code, &names, &twice);
+    if (s != PV_OK || twice < 0) return s;
+    const pvi_json *c = list->child;
+    for (; twice > 0; twice--) c = c->next;
+    return bad(r, c, "two columns named \"%s\"", pvi_json_get(c, "name")->text);
+}
+
+pv_status pvi_schema_parse(pv_ctx *ctx, pv_arena *a, const char *name, const char *text, size_t len, pvi_schema **out)
+{
+    pvi_json *root;
+    *out = NULL;
+    pv_status s = pvi_json_parse(ctx, a, name, text, len, &root);
+    if (s != PV_OK) return s;
+    pvi_schema *sc = pv_arena_get(a, sizeof *sc);
+    if (!sc) return pvi_nomem(ctx);
+    *sc = (pvi_schema) { .header = true, .separator = ',', .label = -1 };
+    reading r = { ctx, a, name, sc };
+    if (root->type != PVI_JOBJ) return bad(&r, root, "a schema is an object, as in {\"columns\": [...]}");
+    if ((s = read_table(&r, root)) != PV_OK || (s = read_columns(&r, root)) != PV_OK ||
+        (s = names_differ(&r, pvi_json_get(root, "columns"))) != PV_OK)
+        return s;
+    *out = sc;
+    return PV_OK;
+}
+
+pv_status pvi_schema_load(pv_ctx *ctx, pv_arena *a, const char *text, pvi_schema **out)
+{
+    char *copy = NULL;
+    size_t len;
+    *out = NULL;
+    if (text[0] == '{') return pvi_schema_parse(ctx, a, "schema", text, strlen(text), out);
+    pv_status s = pvi_file_read(ctx, text, MAX_FILE, &copy, &len);
+    if (s != PV_OK) return s;
+    char *kept = pvi_arena_strdup(a, copy, len); /* the tree may point into it */
+    pvi_free(ctx, copy);
+    return kept ? pvi_schema_parse(ctx, a, text, kept, len, out) : pvi_nomem(ctx);
+}
+
+pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, pvi_schema **out)
+{
+    pvi_schema *sc = pv_arena_get(a, sizeof *sc);
+    pvi_column *c = pv_arena_get(a, sizeof *c * (size_t)columns);
+    if (!sc || !c) return pvi_nomem(ctx);
+    *sc = (pvi_schema) {
+        .separator = ',', .count = columns, .features = columns - 1, .label = columns - 1, .column = c
+    };
+    for (int64_t i = 0; i < columns; i++) {
+        c[i] = (pvi_column) { .name = "", .type = PVI_COL_NUMBER, .raw = true, .first = (int32_t)i, .outside = -1 };
+        if (i == sc->label) c[i].type = PVI_COL_LABEL;
+    }
+    *out = sc;
+    return default_missing(ctx, a, sc);
+}
+
+/* ---- writing back ------------------------------------------------------------------------------------------ */
+static void write_words(pvi_jw *w, const char *key, const pvi_words *words)
+{
+    pvi_jw_open(w, key, '[');
+    for (int64_t i = 0; i < words->count;) {
+        int64_t n = 1;
+        while (i + n < words->count && words->word[i + n].code == words->word[i].code) n++;
+        if (n > 1) pvi_jw_open(w, NULL, '[');
+        for (int64_t j = i; j < i + n; j++) pvi_jw_str(w, NULL, words->word[j].text);
+        if (n > 1) pvi_jw_close(w, ']');
+        i += n;
+    }
+    pvi_jw_close(w, ']');
+}
+
+static void write_column(pvi_jw *w, const pvi_column *c)
+{
+    static const char *const types[] = { "number", "category", "label", "ignore" };
+    static const char *const missing[] = { "error", "zero", "middle" }, *const outside[] = { "error", "clamp",
+                                                                                             "missing" };
+    pvi_jw_open(w, NULL, '{');
+    pvi_jw_str(w, "name", c->name);
+    pvi_jw_str(w, "type", types[c->type]);
+    if (c->words.count > 0) {
+        write_words(w, "values", &c->words);
+    } else if (c->type != PVI_COL_IGNORE) {
+        pvi_jw_f64(w, "min", c->lo);
+        pvi_jw_f64(w, "max", c->hi);
+    }
+    if (c->type == PVI_COL_NUMBER || c->type == PVI_COL_CATEGORY) pvi_jw_str(w, "missing", missing[c->missing]);
+    if (c->outside >= 0) pvi_jw_str(w, "outside", outside[c->outside]);
+    pvi_jw_close(w, '}');
+}
+
+pv_status pvi_schema_json(pv_ctx *ctx, const pvi_schema *s, char **out)
+{
+    pvi_str text = { .ctx = ctx };
+    pvi_jw w = { .out = &text };
+    const char separator[2] = { s->separator, '\0' };
+    pvi_jw_open(&w, NULL, '{');
+    pvi_jw_bool(&w, "header", s->header);
+    pvi_jw_str(&w, "separator", separator);
+    pvi_jw_i64(&w, "skip", s->skip);
+    write_words(&w, "missing", &s->missing);
+    pvi_jw_open(&w, "columns", '[');
+    for (int64_t i = 0; i < s->count; i++) write_column(&w, &s->column[i]);
+    pvi_jw_close(&w, ']');
+    pvi_jw_close(&w, '}');
+    return pvi_str_take(&text, out);
+}

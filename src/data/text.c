@@ -1,0 +1,301 @@
+/* text.c - text files in parallel: rounds of chunks cut at line ends.
+ *
+ * A round holds a few chunks per thread.  While the chunks of one round are parsed into segments, the
+ * bytes of the next are read or decompressed by tasks of the same parallel call.  Afterwards the
+ * segments are appended in file order, so memory is the matrix plus two rounds.
+ *
+ * A line end may sit inside a quoted field, so a cut may be wrong.  The first chunk of a round starts
+ * a record; if the parser takes a chunk up to its end, the next chunk starts a record too.  If it stops
+ * earlier (chunk.stop), the later chunks of the round are dropped and the bytes from there on open the
+ * next round.  The outcome is that of a sequential parse, whatever the threads did, and an error is
+ * reported only when every chunk before it is known to be right: the first one in the file. */
+#include "reader.h"
+
+enum { PER_THREAD = 4, PAD = 128, MAX_RECORD = 256 << 20 };
+
+typedef struct buffer { /* raw[from .. to) holds bytes not parsed yet; PAD spare bytes behind cap */
+    char *raw;
+    size_t cap, from, to;
+} buffer;
+
+typedef struct run {
+    struct pv_load *job;
+    const pvi_text_ops *ops;
+    void *st;
+    size_t chunk_size, wish; /* usual size of a chunk; now, larger while a record does not fit        */
+    size_t usual, fill;      /* bytes asked for per round: usually, now                               */
+    double fraction;         /* of the file read when the round began                                 */
+    buffer buf[2];
+    int now;       /* the buffer being parsed; the other one is filled                      */
+    bool ended;    /* all bytes of the file have been read                                  */
+    int64_t lines; /* line ends before buf[now].from                                        */
+    pvi_chunk *chunk;
+    int64_t room, count; /* chunks allocated, in this round                                         */
+    int64_t slices;
+} run;
+
+void pvi_chunk_fail(pvi_chunk *c, const char *at, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(c->why, sizeof c->why, fmt, ap);
+    va_end(ap);
+    c->bad = at;
+}
+
+const char *pvi_excerpt(const char *s, size_t len, char out[48])
+{
+    const size_t n = len > 40 ? 40 : len;
+    memcpy(out, s, n);
+    memcpy(out + n, "...", 4);
+    if (len <= 40) out[n] = '\0';
+    for (size_t i = 0; i < n; i++)
+        if (out[i] == '\0') out[i] = '?';
+    return out;
+}
+
+/* file:line:column of c->bad, counted in bytes. */
+static pv_status report(const run *r, const pvi_chunk *c)
+{
+    const buffer *b = &r->buf[r->now];
+    int64_t line = r->lines + 1;
+    const char *start = b->raw + b->from;
+    for (const char *s = start; (s = memchr(s, '\n', (size_t)(c->bad - s))) != NULL; line++) start = ++s;
+    return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s:%lld:%lld: %s", pvi_source_path(r->job->src), (long long)line,
+                    (long long)(c->bad - start) + 1, c->why);
+}
+
+/* ---- buffers ---------------------------------------------------------------------------------- */
+/* Room for `fill` bytes behind `to`, moving or enlarging the buffer. */
+static pv_status make_room(run *r, buffer *b, size_t head, size_t fill)
+{
+    const size_t held = b->to - b->from;
+    if (b->from >= head && b->to + fill <= b->cap) return PV_OK;
+    const size_t cap = head + held + fill;
+    char *raw = pvi_alloc(r->job->ctx, cap + PAD);
+    if (!raw) return pvi_nomem(r->job->ctx);
+    if (held) memcpy(raw + head, b->raw + b->from, held);
+    pvi_free(r->job->ctx, b->raw);
+    *b = (buffer) { raw, cap, head, head + held };
+    return PV_OK;
+}
+
+static void fill_task(void *arg, int64_t k, int thread)
+{
+    run *r = arg;
+    buffer *b = &r->buf[1 - r->now];
+    (void)thread;
+    pvi_source_slice(r->job->src, b->raw + b->to, r->fill, k);
+}
+
+static pv_status finish_fill(run *r)
+{
+    buffer *b = &r->buf[1 - r->now];
+    size_t got;
+    pv_status s = pvi_source_filled(r->job->src, r->fill, &got, &r->ended);
+    b->to += got;
+    memset(b->raw + b->to, 0, PAD);
+    return s;
+}
+
+/* The unparsed rest of the current buffer goes in front of the freshly filled one, which becomes current. */
+static pv_status turn_over(run *r)
+{
+    buffer *old = &r->buf[r->now], *next = &r->buf[1 - r->now];
+    const size_t rest = old->to - old->from;
+    if (rest > MAX_RECORD)
+        return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s:%lld:1: a record longer than %d MiB; is a quote left open?",
+                        pvi_source_path(r->job->src), (long long)r->lines + 1, MAX_RECORD >> 20);
+    pv_status s = make_room(r, next, rest, 0);
+    if (s != PV_OK) return s;
+    next->from -= rest;
+    if (rest) memcpy(next->raw + next->from, old->raw + old->from, rest);
+    old->from = old->to = 0;
+    r->now = 1 - r->now;
+    return PV_OK;
+}
+
+/* ---- chunks --------------------------------------------------------------------------------------- */
+static pv_status segment_room(pv_ctx *ctx, pvi_segment *g, size_t rows, size_t entries)
+{
+    if (rows > g->row_room) {
+        pvi_free(ctx, g->end);
+        pvi_free(ctx, g->y);
+        g->row_room = 0;
+        g->end = pvi_raw(ctx, rows * sizeof *g->end);
+        g->y = pvi_raw(ctx, rows * sizeof *g->y);
+        if (!g->end || !g->y) return pvi_nomem(ctx);
+        g->row_room = rows;
+    }
+    if (entries > g->entry_room) {
+        pvi_free(ctx, g->idx);
+        pvi_free(ctx, g->val);
+        g->entry_room = 0;
+        g->idx = pvi_raw(ctx, entries * sizeof *g->idx);
+        g->val = pvi_raw(ctx, entries * sizeof *g->val);
+        if (!g->idx || !g->val) return pvi_nomem(ctx);
+        g->entry_room = entries;
+    }
+    g->rows = g->max_index = 0;
+    return PV_OK;
+}
+
+static pv_status add_chunk(run *r, const char *begin, const char *end)
+{
+    if (r->count == r->room) {
+        const int64_t room = r->room ? 2 * r->room : 16;
+        pvi_chunk *c = pvi_alloc(r->job->ctx, sizeof *c * (size_t)room);
+        if (!c) return pvi_nomem(r->job->ctx);
+        if (r->room) memcpy(c, r->chunk, sizeof *c * (size_t)r->room);
+        pvi_free(r->job->ctx, r->chunk);
+        r->chunk = c;
+        r->room = room;
+    }
+    pvi_chunk *c = &r->chunk[r->count++];
+    c->begin = begin;
+    c->end = end;
+    c->stop = begin;
+    c->bad = NULL;
+    c->last = false;
+    c->lines = 0;
+    const size_t size = (size_t)(end - begin);
+    return segment_room(r->job->ctx, &c->seg, size / r->ops->row_bytes(r->st) + 2, size / r->ops->entry_bytes + 2);
+}
+
+/* Cuts the current buffer behind line ends into chunks; what follows the last line end waits. */
+static pv_status cut(run *r)
+{
+    buffer *b = &r->buf[r->now];
+    r->count = 0;
+    if (r->ended && b->to > b->from && b->raw[b->to - 1] != '\n') b->raw[b->to++] = '\n'; /* into the padding */
+    const char *p = b->raw + b->from, *stop = b->raw + b->to;
+    while (p < stop) {
+        const char *q = (size_t)(stop - p) > r->wish ? memchr(p + r->wish - 1, '\n', (size_t)(stop - p) - r->wish + 1)
+                                                     : memrchr(p, '\n', (size_t)(stop - p));
+        if (!q) q = memrchr(p, '\n', (size_t)(stop - p));
+        if (!q) break;
+        pv_status s = add_chunk(r, p, q + 1);
+        if (s != PV_OK) return s;
+        p = q + 1;
+    }
+    if (r->count > 0) r->chunk[r->count - 1].last = r->ended && p == stop;
+    return PV_OK;
+}
+
+static void task(void *arg, int64_t k, int thread)
+{
+    run *r = arg;
+    if (k < r->slices) fill_task(arg, k, thread);
+    else r->ops->parse(r->st, &r->chunk[k - r->slices]);
+}
+
+/* Appends what the chunks hold up to the first early stop. */
+static pv_status take(run *r)
+{
+    buffer *b = &r->buf[r->now];
+    pvi_segment **seg = pvi_alloc(r->job->ctx, sizeof *seg * (size_t)(r->count + 1));
+    int64_t n = 0, lines = 0;
+    const char *stop = b->raw + b->from;
+    pv_status s = PV_OK;
+    if (!seg) return pvi_nomem(r->job->ctx);
+    for (int64_t i = 0; i < r->count && s == PV_OK; i++) {
+        pvi_chunk *c = &r->chunk[i];
+        if (c->bad) s = report(r, c);
+        seg[n++] = &c->seg;
+        lines += c->lines;
+        stop = c->stop;
+        if (c->stop < c->end) break;
+    }
+    r->wish = stop == b->raw + b->from ? 2 * r->wish : r->chunk_size;
+    b->from = (size_t)(stop - b->raw);
+    r->lines += lines;
+    if (s == PV_OK) s = pvi_build_append(r->job->out, seg, n, r->fraction);
+    pvi_free(r->job->ctx, seg);
+    return s;
+}
+
+/* Parses one round while the next is read. */
+static pv_status round_trip(run *r)
+{
+    buffer *next = &r->buf[1 - r->now];
+    pv_status s = cut(r);
+    if (s != PV_OK) return s;
+    r->slices = 0;
+    next->from = next->to = 0;
+    const bool fill = !r->ended;
+    r->fraction = pvi_source_fraction(r->job->src);
+    r->fill = r->wish > r->usual ? r->wish : r->usual;
+    if (fill) {
+        next->from = next->to = r->fill / 2; /* the rest of this round usually fits in front */
+        if ((s = make_room(r, next, next->from, r->fill)) != PV_OK) return s;
+        r->slices = pvi_source_slices(r->job->src, r->fill);
+    }
+    pvi_parallel(r->job->ctx, r->slices + r->count, task, r);
+    if ((s = take(r)) != PV_OK) return s;
+    if (fill) {
+        if ((s = finish_fill(r)) == PV_OK) s = turn_over(r);
+    }
+    if (s == PV_OK && !pvi_progress(r->job->ctx, "reading", pvi_source_fraction(r->job->src), 1.0, -1.0))
+        s = pvi_fail(r->job->ctx, PV_E_IO, "%s: stopped while reading", pvi_source_path(r->job->src));
+    return s;
+}
+
+/* ---- the beginning ------------------------------------------------------------------------------------ */
+static pv_status read_more(run *r)
+{
+    buffer *b = &r->buf[1 - r->now];
+    b->from = b->to = 0;
+    pv_status s = make_room(r, b, r->fill / 2, r->fill);
+    if (s != PV_OK) return s;
+    b->from = b->to = r->fill / 2;
+    pvi_parallel(r->job->ctx, pvi_source_slices(r->job->src, r->fill), fill_task, r);
+    if ((s = finish_fill(r)) != PV_OK) return s;
+    return turn_over(r);
+}
+
+static void skip_mark(buffer *b) /* UTF-8 byte order mark */
+{
+    if (b->to - b->from >= 3 && memcmp(b->raw + b->from, "\xef\xbb\xbf", 3) == 0) b->from += 3;
+}
+
+/* Lets the reader take the lines before the rows; reads until it has enough. */
+static pv_status start(run *r)
+{
+    pv_status s = read_more(r);
+    if (s != PV_OK) return s;
+    skip_mark(&r->buf[r->now]);
+    for (;;) {
+        buffer *b = &r->buf[r->now];
+        if (r->ended && b->to > b->from && b->raw[b->to - 1] != '\n') b->raw[b->to++] = '\n';
+        const char *begin = b->raw + b->from, *end = memrchr(begin, '\n', b->to - b->from);
+        pvi_chunk c = { .begin = begin, .end = end ? end + 1 : begin, .stop = begin, .last = r->ended };
+        if (c.end > begin && (s = r->ops->start(r->st, r->job, &c)) != PV_OK) return s;
+        if (c.bad) return report(r, &c);
+        b->from += (size_t)(c.stop - begin);
+        r->lines += c.lines;
+        if (r->job->out) return PV_OK;
+        if (r->ended) return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s: no rows", pvi_source_path(r->job->src));
+        if ((s = read_more(r)) != PV_OK) return s;
+        r->fill *= 2;
+    }
+}
+
+pv_status pvi_text_run(struct pv_load *job, const pvi_text_ops *ops, void *st)
+{
+    run r = { .job = job, .ops = ops, .st = st };
+    r.chunk_size = r.wish = (size_t)job->cfg->chunk;
+    r.usual = r.fill = r.chunk_size * PER_THREAD * (size_t)pvi_threads(job->ctx);
+    pv_status s = start(&r);
+    while (s == PV_OK && (!r.ended || r.buf[r.now].to > r.buf[r.now].from)) s = round_trip(&r);
+    for (int64_t i = 0; i < r.room; i++) {
+        pvi_segment *g = &r.chunk[i].seg;
+        pvi_free(job->ctx, g->end);
+        pvi_free(job->ctx, g->y);
+        pvi_free(job->ctx, g->idx);
+        pvi_free(job->ctx, g->val);
+    }
+    pvi_free(job->ctx, r.chunk);
+    pvi_free(job->ctx, r.buf[0].raw);
+    pvi_free(job->ctx, r.buf[1].raw);
+    return s;
+}

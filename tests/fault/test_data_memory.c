@@ -1,0 +1,87 @@
+/* test_data_memory.c - loading with the first, second, third ... allocation failing: an error, no leak. */
+#include "datatest.h"
+
+typedef struct counter {
+    int64_t left, live; /* allocations until one fails; blocks not given back */
+} counter;
+
+static void *get(void *self, size_t n)
+{
+    counter *c = self;
+    if (c->left-- == 0) return NULL;
+    void *p = malloc(n);
+    c->live += p != NULL;
+    return p;
+}
+
+static void put(void *self, void *p)
+{
+    counter *c = self;
+    c->live--;
+    free(p);
+}
+
+static void every_failure(const char *text, const char *schema, int64_t layout)
+{
+    dt t;
+    counter c = { INT64_MAX, 0 };
+    const pv_alloc a = { get, put, &c };
+    dt_open(&t);
+    pv_ctx_free(t.ctx);
+    PVT_OK(pv_ctx_create(&a, &t.ctx));
+    PVT_OK(pvi_set_threads(t.ctx, 2));
+    dt_write(t.path, text, strlen(text));
+    t.cfg.schema = schema;
+    t.cfg.chunk = 64;
+    t.cfg.layout = layout;
+    const int64_t before = c.live;
+    int64_t n = 0;
+    for (;; n++) {
+        pvi_matrix *m;
+        c.left = n;
+        const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, &m);
+        const bool used = c.left < 0;
+        c.left = INT64_MAX;
+        if (s == PV_OK) {
+            pvi_matrix_free(m);
+            PVT_IS(c.live, before);
+            if (!used) break;
+        } else {
+            PVT_CHECK(s == PV_E_NOMEM && !m, "%d %s", (int)s, pv_ctx_errmsg(t.ctx));
+            PVT_IS(c.live, before);
+        }
+        PVT_TRUE(n < 10000);
+    }
+    PVT_TRUE(n > 10);
+    dt_close(&t);
+    PVT_IS(c.live, 0);
+}
+
+static void libsvm(void **state)
+{
+    (void)state;
+    char text[4000] = "";
+    for (int i = 0; i < 60; i++)
+        sprintf(text + strlen(text), "%d 1:0.5 %d:2\n", i % 2 ? 1 : -1, i < 55 ? 2 + i : 2000);
+    every_failure(text, NULL, PVI_LAYOUT_AUTO); /* becomes wider, then sparse */
+    every_failure(text, NULL, PVI_LAYOUT_SPARSE);
+}
+
+static void csv(void **state)
+{
+    (void)state;
+    char text[4000] = "a,b,y\n";
+    for (int i = 0; i < 60; i++) sprintf(text + strlen(text), "%d,\"x\n\n\",%s\n", i, i % 2 ? "no" : "yes");
+    every_failure(text,
+                  "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": 0, \"max\": 60}, {\"name\": "
+                  "\"b\", \"type\": "
+                  "\"category\", \"values\": [\"x\\n\\n\", \"z\"]}, {\"name\": \"y\", \"type\": \"label\", "
+                  "\"values\": [\"no\", \"yes\"]}]}",
+                  PVI_LAYOUT_AUTO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = { cmocka_unit_test(libsvm), cmocka_unit_test(csv) };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* test_domain.c - stored rows lie in the declared ball; checked in exact integer arithmetic. */
+#include "data/reader.h"
+#include "pvtest.h"
+
+/* Exact comparison of sum x_j^2 with r^2: squares of floats are integers times 2^-298, added as long
+ * double pairs would round, so they are added as 700-bit integers in 32-bit limbs. */
+enum { LIMBS = 26, SHIFT = 300 };
+static void add_square(uint64_t *acc, float x)
+{
+    int e;
+    const double m = frexp(fabs((double)x), &e); /* x = m 2^e, m has 24 bits */
+    if (m == 0) return;
+    const uint64_t k = (uint64_t)ldexp(m, 24), sq = k * k; /* x^2 = sq 2^(2e - 48) */
+    const int at = 2 * e - 48 + SHIFT;
+    PVT_TRUE(at >= 0);
+    unsigned __int128 v = (unsigned __int128)sq << (at % 32);
+    for (int i = at / 32; v; i++) {
+        PVT_TRUE(i < LIMBS);
+        acc[i] += (uint32_t)v;
+        v >>= 32;
+    }
+}
+
+static void carry(uint64_t *acc)
+{
+    for (int i = 0; i + 1 < LIMBS; i++) {
+        acc[i + 1] += acc[i] >> 32;
+        acc[i] &= 0xffffffffu;
+    }
+}
+
+static bool norm_at_most(const float *x, int64_t n, float r)
+{
+    uint64_t a[LIMBS] = { 0 }, b[LIMBS] = { 0 };
+    for (int64_t j = 0; j < n; j++) {
+        add_square(a, x[j]);
+        carry(a);
+    }
+    add_square(b, r);
+    carry(b);
+    for (int i = LIMBS - 1; i >= 0; i--)
+        if (a[i] != b[i]) return a[i] < b[i];
+    return true;
+}
+
+static void check_row(double R, bool unit, float bias, float *v, int64_t n)
+{
+    const pvi_data_cfg cfg = { .row_norm = R, .norm = unit ? PVI_NORM_UNIT : PVI_NORM_CLIP, .bias = bias };
+    const pvi_ball b = pvi_ball_of(&cfg);
+    float norm, x[600];
+    const double s = pvi_ball_scale(&b, v, n, &norm);
+    double raw = 0;
+    for (int64_t j = 0; j <= n; j++) {
+        const float from = j < n ? v[j] : bias;
+        x[j] = (float)(s * (double)from);
+        raw += (double)from * from;
+    }
+    PVT_TRUE((double)norm <= R && s >= 0);
+    PVT_CHECK(norm_at_most(x, n + 1, norm), "norm %.9g, R %.17g, n %lld", (double)norm, R, (long long)n);
+    raw = sqrt(raw);
+    if (!unit && raw <= R * (1 - 1e-6)) PVT_TRUE(s == 1.0);                   /* rows inside are left alone */
+    if (raw > R * (1 + 1e-6) || (unit && raw > 0)) PVT_REL(s, R / raw, 1e-6); /* others lose no more than rounding */
+    if (raw > 0) PVT_TRUE((double)norm >= fmin(raw * s, R) * (1 - 1e-6));
+}
+
+static void random_rows(void **state)
+{
+    (void)state;
+    uint64_t s = 3;
+    float v[600];
+    for (int i = 0; i < 40000; i++) {
+        const int64_t n = (int64_t)(pvt_u64(&s) % (i % 50 ? 30 : 500));
+        const double R = i % 3 == 0 ? 1.0 : ldexp(pvt_uniform(&s) + 0.5, (int)(pvt_u64(&s) % 12) - 6);
+        const double size = ldexp(1.0, (int)(pvt_u64(&s) % 40) - 20);
+        for (int64_t j = 0; j < n; j++) v[j] = (float)(size * (i % 2 ? pvt_normal(&s) : (double)(pvt_u64(&s) % 3)));
+        if (i % 5 == 0) { /* right at the border */
+            double sum = 0;
+            for (int64_t j = 0; j < n; j++) sum += (double)v[j] * v[j];
+            for (int64_t j = 0; j < n && sum > 0; j++) v[j] = (float)(v[j] * (R / sqrt(sum)));
+        }
+        check_row(R, i % 7 == 0, i % 4 ? 0.0f : 1.0f, v, n);
+    }
+}
+
+static void exact_border_is_kept(void **state)
+{
+    (void)state;
+    float v[4] = { 1, 1, 1, 1 }, norm;
+    pvi_data_cfg cfg = { .row_norm = 2.0 };
+    pvi_ball b = pvi_ball_of(&cfg);
+    PVT_TRUE(pvi_ball_scale(&b, v, 4, &norm) == 1.0 && norm == 2.0f);
+    cfg.norm = PVI_NORM_UNIT;
+    b = pvi_ball_of(&cfg);
+    PVT_TRUE(pvi_ball_scale(&b, v, 4, &norm) == 1.0 && norm == 2.0f);
+    cfg = (pvi_data_cfg) { .row_norm = 1.0, .bias = 0.8 };
+    b = pvi_ball_of(&cfg);
+    v[0] = 0.6f; /* 0.6f^2 + 0.8f^2 > 1 by a rounding error */
+    const double s = pvi_ball_scale(&b, v, 1, &norm);
+    PVT_TRUE(s < 1.0 && s > 1 - 1e-6);
+}
+
+static void extremes(void **state)
+{
+    (void)state;
+    float norm, huge[3] = { 3.4e38f, -3.4e38f, 1e-45f }, tiny[2] = { 1e-45f, 0 };
+    pvi_data_cfg cfg = { .row_norm = 1e-6 };
+    pvi_ball b = pvi_ball_of(&cfg);
+    double s = pvi_ball_scale(&b, huge, 3, &norm);
+    PVT_TRUE(s > 0 && (double)norm <= 1e-6);
+    cfg = (pvi_data_cfg) { .row_norm = 1e6, .norm = PVI_NORM_UNIT };
+    b = pvi_ball_of(&cfg);
+    s = pvi_ball_scale(&b, tiny, 2, &norm);
+    PVT_REL((float)(s * (double)tiny[0]), 1e6, 1e-6);
+    PVT_TRUE(pvi_ball_scale(&b, tiny + 1, 1, &norm) == 1.0 && norm == 0.0f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(random_rows),
+        cmocka_unit_test(exact_border_is_kept),
+        cmocka_unit_test(extremes),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
