@@ -208,12 +208,14 @@ typedef struct pv_mechanism_ops {
 
 /* ---- optimiser -------------------------------------------------------------------------- */
 typedef struct pv_problem { /* public quantities only                                          */
+    pv_ctx *ctx;            /* threads and messages                                            */
     int64_t d, n;           /* weights, rows                                                   */
     uint32_t props;         /* of loss + reg                                                   */
     double G, L;            /* per-row gradient bound after clipping; smoothness of the loss   */
     double batch;           /* expected rows per query                                         */
     double noise_multiplier, sensitivity; /* of one gradient query; 0 before calibration, or off */
     double epsilon, delta;  /* the target; INFINITY when privacy is off                        */
+    double mu;              /* Gaussian-DP parameter with the same (epsilon, delta); for defaults */
     pv_relation relation;
     const pv_reg_ops *reg;
     const void *reg_cfg;
@@ -225,6 +227,8 @@ typedef struct pv_problem { /* public quantities only                           
 /* g = M(sum of clipped row gradients at w) / expected batch size (never the realised one):
  * sampled, clipped, summed, noised, metered. */
 pv_status pv_query_grad(pv_oracle *o, const double *w, double *g);
+/* 0 .. n-1 for choices that touch no row (a random iterate, an initial point). */
+int64_t pv_random_below(pv_oracle *o, int64_t n);
 /* w <- argmin_x r(x) + ||x - w||^2/(2 eta) over the set: exact, or it was refused at planning. */
 void pv_prox(const pv_problem *p, double eta, double *w);
 /* g += r'(w) for a regulariser that pv_prox leaves to the gradient; nothing otherwise.         */
@@ -233,13 +237,14 @@ void pv_reg_grad(const pv_problem *p, const double *w, double *g);
 typedef struct pv_optimizer_ops {
     pv_plugin head;
     uint32_t needs; /* required problem props                                             */
-    /* Fill every parameter still at PV_AUTO from public quantities; say why (NULL ok).    */
-    pv_status (*resolve)(void *cfg, const pv_problem *p, pv_ctx *ctx);
+    /* Fill every parameter still at PV_AUTO from public quantities; log why.              */
+    pv_status (*resolve)(void *cfg, const pv_problem *p);
     pv_status (*plan)(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
     pv_status (*init)(void *st, const void *cfg, const pv_problem *p, pv_arena *a); /* optional */
     pv_status (*step)(void *st, const void *cfg, const pv_problem *p, int64_t t,    /* t = 1, 2, ... */
                       pv_oracle *o, double *w); /* PV_DONE after the last step             */
     int64_t (*steps)(const void *cfg);          /* for progress                            */
+    bool stochastic; /* sampler=auto draws Poisson batches; otherwise every row enters every query */
 } pv_optimizer_ops;
 
 /* ---- accountant ---------------------------------------------------------------------------

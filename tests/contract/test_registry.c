@@ -247,7 +247,7 @@ static void parameters(void **state)
 /* A plain convex problem with every property an optimiser may need, as the plan would pose it. */
 static pv_problem problem(pv_arena *a)
 {
-    return (pv_problem) { .d = 10,
+    return (pv_problem) { .ctx = ctx, .mu = 0.25, .d = 10,
                           .n = 10000,
                           .props = ~0u,
                           .G = 1.0,
@@ -301,7 +301,7 @@ static void check_certified(pv_kind kind, const pv_plugin *p)
     pv_arena *a = pvi_arena_create(ctx);
     const pv_problem pr = problem(a);
     void *cfg = plug_cfg(ctx, a, p, NULL, NULL), *other = pv_arena_get(a, p->cfg_size + 1);
-    if (o->resolve) PVT_OK(o->resolve(cfg, &pr, ctx));
+    if (o->resolve) PVT_OK(o->resolve(cfg, &pr));
     const pv_event *total = planned(o, a, cfg, &pr);
     PVT_CHECK(total != NULL, AT "cannot plan a plain problem", WHO);
     int certified = 0;

@@ -1,0 +1,127 @@
+/* opt_adam.c - DP-Adam, and DP-LSAdam when smoothing > 0.
+ *
+ * Solves    min_{w in C}  (1/n) sum_i f(w; z_i) + r(w)
+ * Iterates  g_t = A_sigma^{-1} pv_query_grad(w_{t-1})          Poisson batch, clipped, summed, noised, smoothed
+ *           m_t = beta1 m_{t-1} + (1 - beta1) g_t              v_t = beta2 v_{t-1} + (1 - beta2) g_t^2     (1)
+ *           m^ = m_t / (1 - beta1^t)                           v^ = v_t / (1 - beta2^t)                    (2)
+ *           w_t = prox_{eta_t r, C}(w_{t-1} - eta_t m^ / (sqrt(v^) + tiny))                                (3)
+ * Returns   by default the average of the last half of the iterates
+ *
+ * Names     eta: step, times its schedule   T: steps   sigma: smoothing   tiny: 1e-8
+ * Privacy   everything after the query acts on released values only (post-processing): T repetitions of
+ *           one sampled gradient query.
+ * Note      r enters by its prox in the metric of w, not in Adam's: (3) is Adam with a proximal step, as
+ *           decoupled weight decay is, and not the minimiser of a rescaled problem.
+ * Defaults  eta = 0.05; T by pvi_default_steps with the step 1/L and momentum beta1 it stands for.
+ * Cost      one query and O(d) per step; 4d doubles of state.
+ * Reference Kingma, Ba 2015; DP-LSAdam: Adam on the smoothed noisy gradient. */
+#include "opt/opt.h"
+#include "opt/smooth.h"
+
+typedef struct cfg {
+    double step, beta1, beta2, smoothing;
+    int64_t steps, schedule, output;
+} cfg;
+
+typedef struct state {
+    double *g, *m, *v; /* borrowed from the arena */
+    pvi_smoother smoother;
+    pvi_output out;
+} state;
+
+static const pv_param params[] = {
+    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy gradient queries", NULL },
+    { "step", PV_F64, offsetof(cfg, step), 0.05, 1e-12, 1e12, false, "eta, step size", NULL },
+    { "beta1", PV_F64, offsetof(cfg, beta1), 0.9, 0, 0.9999, false, "memory of the mean", NULL },
+    { "beta2", PV_F64, offsetof(cfg, beta2), 0.999, 0, 0.999999, false, "memory of the mean square", NULL },
+    { "smoothing", PV_F64, offsetof(cfg, smoothing), 0, 0, 1e6, false,
+      "sigma, Laplacian smoothing of the noisy gradient", NULL },
+    { "schedule", PV_ENUM, offsetof(cfg, schedule), 0, 0, 0, false, "how eta shrinks", PVI_SCHEDULE_CHOICES },
+    { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_AVERAGE, 0, 0, false, "which iterate is returned",
+      PVI_OUTPUT_CHOICES },
+    { 0 }
+};
+
+static pv_status resolve(void *c_, const pv_problem *p)
+{
+    cfg *c = c_;
+    const double L = pvi_smoothness(p), eta = isfinite(L) && L > 0.0 ? 1.0 / L : 1.0;
+    if (c->steps == PV_AUTO_I64) c->steps = pvi_default_steps(p, eta, c->beta1, (double)p->n, 50, 2000);
+    return PV_OK;
+}
+
+static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
+{
+    const cfg *c = c_;
+    *total = pv_ev_repeat(a, c->steps, p->grad_event);
+    return *total ? PV_OK : PV_E_NOMEM;
+}
+
+static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    s->g = pv_arena_f64(a, p->d);
+    s->m = pv_arena_f64(a, p->d);
+    s->v = pv_arena_f64(a, p->d);
+    if (!s->g || !s->m || !s->v) return PV_E_NOMEM;
+    const pv_status st = pvi_smooth_open(&s->smoother, a, c->smoothing, p->d);
+    if (st != PV_OK) return st;
+    return pvi_output_init(&s->out, c->output, c->steps, p->d, a);
+}
+
+static void move(const state *s, const cfg *c, int64_t t, double eta, double *w, int64_t d)
+{
+    const double fix1 = 1.0 / (1.0 - pow(c->beta1, (double)t)),
+                 fix2 = 1.0 / (1.0 - pow(c->beta2, (double)t)); /* (2) */
+    for (int64_t j = 0; j < d; j++) {
+        s->m[j] = c->beta1 * s->m[j] + (1.0 - c->beta1) * s->g[j]; /* (1) */
+        s->v[j] = c->beta2 * s->v[j] + (1.0 - c->beta2) * s->g[j] * s->g[j];
+        w[j] -= eta * fix1 * s->m[j] / (sqrt(fix2 * s->v[j]) + 1e-8); /* (3) */
+    }
+}
+
+static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    const double eta = c->step * pvi_schedule(c->schedule, t, c->steps);
+
+    if (t == 1) {
+        pvi_output_start(&s->out, o);
+        pvi_start_point(p, w);
+    }
+    const pv_status st = pv_query_grad(o, w, s->g); /* the only data access */
+    if (st != PV_OK) return st;
+    pvi_add_reg_grad(p, w, s->g);
+    pvi_smooth(&s->smoother, s->g, p->d);
+    move(s, c, t, eta, w, p->d);
+    pv_prox(p, eta, w);
+    pvi_output_keep(&s->out, t, w, p->d);
+    if (t < c->steps) return PV_OK;
+    pvi_output_take(&s->out, w, p->d);
+    return PV_DONE;
+}
+
+static int64_t steps(const void *c_)
+{
+    const cfg *c = c_;
+    return c->steps;
+}
+
+const pv_optimizer_ops pv_optimizer_adam = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "adam",
+              .summary = "DP-Adam; with smoothing > 0, DP-LSAdam",
+              .reference = "Kingma-Ba 2015; DP-LSAdam",
+              .cfg_size = sizeof(cfg),
+              .state_size = sizeof(state),
+              .params = params },
+    .needs = 0,
+    .resolve = resolve,
+    .plan = plan,
+    .init = init,
+    .step = step,
+    .steps = steps,
+    .stochastic = true,
+};

@@ -1,0 +1,118 @@
+/* opt_sgd.c - DP-SGD, and DP-LSSGD when smoothing > 0.
+ *
+ * Solves    min_{w in C}  (1/n) sum_i f(w; z_i) + r(w)
+ * Iterates  g_t = pv_query_grad(w_{t-1})                       Poisson batch, clipped, summed, noised
+ *           m_t = beta m_{t-1} + A_sigma^{-1} g_t                                              (1)
+ *           w_t = prox_{eta_t r, C}(w_{t-1} - eta_t m_t)                                       (2)
+ *           A_sigma = I - sigma L, L the periodic one-dimensional Laplacian (smooth.c)
+ * Returns   by default the average of the last half of the iterates
+ *
+ * Names     eta: step, times its schedule   T: steps   beta: momentum   sigma: smoothing
+ * Privacy   smoothing, momentum, schedule, prox and averaging act on released values only, so the run
+ *           costs T repetitions of one sampled gradient query and nothing more (post-processing).
+ * Defaults  eta = 1/L, beta = 0.9, T by pvi_default_steps with N = n: under Poisson sampling the noise
+ *           multiplier for many steps is about q sqrt(T) / mu, so sigma_g is that of the full batch.
+ * Cost      one query and O(d) per step; 3d doubles of state.
+ * Reference Abadi et al. 2016 (DP-SGD); Laplacian smoothing of the noisy gradient: DP-LSSGD, Algorithm 1. */
+#include "opt/opt.h"
+#include "opt/smooth.h"
+
+typedef struct cfg {
+    double step, momentum, smoothing;
+    int64_t steps, schedule, output;
+} cfg;
+
+typedef struct state {
+    double *g, *m; /* borrowed from the arena */
+    pvi_smoother smoother;
+    pvi_output out;
+} state;
+
+static const pv_param params[] = {
+    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy gradient queries", NULL },
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "eta, step size; auto: 1/L", NULL },
+    { "momentum", PV_F64, offsetof(cfg, momentum), 0.9, 0, 0.9999, false, "beta, weight of past gradients", NULL },
+    { "smoothing", PV_F64, offsetof(cfg, smoothing), 0, 0, 1e6, false,
+      "sigma, Laplacian smoothing of the noisy gradient", NULL },
+    { "schedule", PV_ENUM, offsetof(cfg, schedule), 0, 0, 0, false, "how eta shrinks", PVI_SCHEDULE_CHOICES },
+    { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_AVERAGE, 0, 0, false, "which iterate is returned",
+      PVI_OUTPUT_CHOICES },
+    { 0 }
+};
+
+static pv_status resolve(void *c_, const pv_problem *p)
+{
+    cfg *c = c_;
+    pv_status s = PV_OK;
+    if (isnan(c->step)) s = pvi_default_step(p, 1.0, &c->step);
+    if (s == PV_OK && c->steps == PV_AUTO_I64)
+        c->steps = pvi_default_steps(p, c->step, c->momentum, (double)p->n, 50, 2000);
+    return s;
+}
+
+static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
+{
+    const cfg *c = c_;
+    *total = pv_ev_repeat(a, c->steps, p->grad_event);
+    return *total ? PV_OK : PV_E_NOMEM;
+}
+
+static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    s->g = pv_arena_f64(a, p->d);
+    s->m = pv_arena_f64(a, p->d);
+    if (!s->g || !s->m) return PV_E_NOMEM;
+    const pv_status st = pvi_smooth_open(&s->smoother, a, c->smoothing, p->d);
+    if (st != PV_OK) return st;
+    return pvi_output_init(&s->out, c->output, c->steps, p->d, a);
+}
+
+static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    const double eta = c->step * pvi_schedule(c->schedule, t, c->steps);
+
+    if (t == 1) {
+        pvi_output_start(&s->out, o);
+        pvi_start_point(p, w);
+    }
+    const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
+    if (st != PV_OK) return st;
+    pvi_add_reg_grad(p, w, s->g);
+    pvi_smooth(&s->smoother, s->g, p->d);
+    for (int64_t j = 0; j < p->d; j++) {
+        s->m[j] = c->momentum * s->m[j] + s->g[j]; /* (1) */
+        w[j] -= eta * s->m[j];
+    }
+    pv_prox(p, eta, w); /* (2) */
+    pvi_output_keep(&s->out, t, w, p->d);
+    if (t < c->steps) return PV_OK;
+    pvi_output_take(&s->out, w, p->d);
+    return PV_DONE;
+}
+
+static int64_t steps(const void *c_)
+{
+    const cfg *c = c_;
+    return c->steps;
+}
+
+const pv_optimizer_ops pv_optimizer_sgd = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "sgd",
+              .summary = "DP-SGD; with smoothing > 0, DP-LSSGD",
+              .reference = "Abadi et al. 2016; DP-LSSGD, Algorithm 1",
+              .cfg_size = sizeof(cfg),
+              .state_size = sizeof(state),
+              .params = params },
+    .needs = 0,
+    .resolve = resolve,
+    .plan = plan,
+    .init = init,
+    .step = step,
+    .steps = steps,
+    .stochastic = true,
+};

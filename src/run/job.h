@@ -1,0 +1,96 @@
+/* job.h - a checked plan, ready to run: settings made concrete, event tree, noise, cost. */
+#ifndef PVI_JOB_H
+#define PVI_JOB_H
+#include "acct/acct.h"
+#include "data/load.h"
+#include "mech/mech.h"
+#include "model/model.h"
+#include "out/out.h"
+#include "reg/reg.h"
+
+/* ---- settings (settings.c) --------------------------------------------------------------------- */
+typedef struct pvi_settings { /* the keys that belong to no plug-in                                     */
+    const char *model, *reg, *set, *optimizer, *mechanism, *accountant;
+    int64_t privacy; /* enum on|off                                                                      */
+    double epsilon, delta, noise_multiplier, clip, batch;
+    int64_t relation, sampler, threads, seed;
+    bool diagnostics;
+    pvi_data_cfg data;
+} pvi_settings;
+enum { PVI_PRIVACY_ON = 0, PVI_PRIVACY_OFF = 1 };
+
+typedef struct pvi_pair { /* a key of a plug-in, kept until the plug-in is known                          */
+    struct pvi_pair *next;
+    const char *key, *value;
+} pvi_pair;
+
+struct pv_plan {
+    pv_ctx *ctx;
+    pv_arena *arena;
+    pvi_settings s;
+    pvi_pair *pairs;
+};
+struct pvi_job;
+extern const pv_param pvi_settings_params[]; /* without data.*                                            */
+pv_status pvi_plugin_cfg(pv_plan *plan, pv_arena *a, const char *prefix, const pv_plugin *head, void **cfg);
+/* job: the resolved values of its plug-ins; NULL: what was set by hand.  with_paths false leaves out
+ * what belongs to one machine (paths, threads, seed). */
+pv_status pvi_settings_write(pv_plan *plan, const struct pvi_job *job, bool with_paths, char **json);
+
+/* ---- job (plan.c) -------------------------------------------------------------------------------- */
+typedef struct pvi_model_choice { /* a link through glm, or a model of its own                             */
+    const pv_model_ops *ops;
+    void *cfg;
+    const pv_plugin *named; /* what `model=` named: the link or the model                                   */
+    void *named_cfg;
+    const pv_link_ops *link; /* NULL: a model of its own                                                     */
+} pvi_model_choice;
+
+typedef struct pvi_job {
+    pv_ctx *ctx;
+    pv_arena *arena; /* owned                                                                              */
+    pv_plan *plan;   /* borrowed                                                                            */
+    bool private_run;
+    pvi_model_choice model;
+    const pv_mechanism_ops *mech;
+    const pv_optimizer_ops *opt;
+    void *opt_cfg;
+    pv_domain dom;
+    bool features_measured;
+    pv_problem prob;
+    pvi_sampler sampler;
+    double rate;        /* of the sampler; 1 for full batch                                            */
+    int64_t group_rows; /* rows per float sum: blocks fixed by position                                */
+    double rounding;    /* E: L2 distance of one computed group sum from the exact one, grid included   */
+    double spacing, sensitivity, sensitivity_replace, noise_multiplier, noise_scale;
+    const pv_event *events, *events_replace;
+    pvi_cost cost, cost_replace;
+} pvi_job;
+
+/* m NULL: plan without data, from data.rows and data.features or the schema. */
+pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out);
+void pvi_job_free(pvi_job *job);
+pv_status pvi_model_choose(pv_plan *plan, pv_arena *a, pvi_model_choice *out);
+/* What the model wants of the labels. */
+pvi_expect pvi_model_expect(const pvi_model_choice *m);
+
+/* ---- oracle (oracle.c) ------------------------------------------------------------------------------ */
+typedef struct pvi_release { /* one noisy release, before the noise: only tests may look                     */
+    const pv_event *event;
+    const int64_t *sum;
+    int64_t d;
+    double spacing, sensitivity;
+} pvi_release;
+/* Neighbour replay: sees every release, and may replace the value the optimiser gets. */
+typedef void (*pvi_tap)(void *user, const pvi_release *r, double *value);
+
+pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng, pvi_tap tap, void *tap_user,
+                            pv_oracle **out);
+void pvi_oracle_free(pv_oracle *o);
+bool pvi_oracle_spent_all(const pv_oracle *o);
+double pvi_oracle_fraction(const pv_oracle *o);
+int64_t pvi_oracle_queries(const pv_oracle *o);
+
+/* ---- run (run.c) -------------------------------------------------------------------------------------- */
+pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *tap_user, pv_result **out);
+#endif

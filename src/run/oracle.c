@@ -1,0 +1,226 @@
+/* oracle.c - sample, clip, sum, noise, meter: the only training code that computes on rows.
+ *
+ * One gradient query
+ *   1. the meter takes the planned event, or the run stops here (P2)
+ *   2. the sampler draws row positions; no row is looked at
+ *   3. rows fall into groups fixed by position; the model returns each group's sum of clipped
+ *      gradients as floats; the sum goes to the integer grid and is added exactly, so neither
+ *      threads nor order change it (P8)
+ *   4. the mechanism adds integer noise of scale sigma
+ *   5. the result is divided by the expected, never the realised, batch size
+ * Nothing computed in 3 leaves this file before 4 (P1); on any error the output is zeroed.
+ * The sensitivity of 3 is derived in plan.c. */
+#include "run/job.h"
+
+enum { TASK_GROUPS = 16, MAX_GROUP = 128 };
+
+typedef struct lane { /* what one thread needs */
+    float *g;         /* d, one group's sum */
+    int64_t *sum;     /* d, on the grid */
+    void *scratch;
+    int64_t bad;
+} lane;
+
+struct pv_oracle {
+    pv_ctx *ctx;
+    const pvi_job *job;
+    const pvi_matrix *m;
+    pv_rng *rng;
+    pvi_tap tap;
+    void *tap_user;
+    pv_arena *arena; /* owned */
+    void *model_st;
+    pvi_meter *meter;
+    int64_t *rows, n_rows; /* the sample, ascending; NULL: all rows */
+    int64_t *starts;       /* groups + 1 offsets into rows */
+    int64_t groups;
+    int lanes;
+    lane *lane;
+    int64_t queries;
+};
+
+static pv_status create_lanes(pv_oracle *o)
+{
+    const pvi_job *j = o->job;
+    const size_t d = (size_t)j->prob.d, scratch = j->model.ops->scratch(j->model.cfg, &j->dom, MAX_GROUP);
+
+    o->lanes = pvi_threads(o->ctx);
+    o->lane = pv_arena_get(o->arena, sizeof *o->lane * (size_t)o->lanes);
+    for (int i = 0; o->lane && i < o->lanes; i++) {
+        lane *l = &o->lane[i];
+        l->g = pv_arena_get(o->arena, d * sizeof *l->g);
+        l->sum = pv_arena_get(o->arena, d * sizeof *l->sum);
+        l->scratch = pv_arena_get(o->arena, scratch);
+        if (!l->g || !l->sum || !l->scratch) return pvi_nomem(o->ctx);
+    }
+    return o->lane ? PV_OK : pvi_nomem(o->ctx);
+}
+
+static pv_status create_parts(pv_oracle *o)
+{
+    const pvi_job *j = o->job;
+    const int64_t n = o->m->domain.n;
+
+    o->arena = pvi_arena_create(o->ctx);
+    if (!o->arena) return pvi_nomem(o->ctx);
+    o->groups = (n + j->group_rows - 1) / j->group_rows;
+    if (j->sampler != PVI_FULL_BATCH) {
+        o->rows = pv_arena_get(o->arena, sizeof *o->rows * (size_t)n);
+        o->starts = pv_arena_get(o->arena, sizeof *o->starts * (size_t)(o->groups + 1));
+        if (!o->rows || !o->starts) return pvi_nomem(o->ctx);
+    }
+    o->model_st = pv_arena_get(o->arena, j->model.ops->head.state_size);
+    o->meter = pvi_meter_create(o->arena, j->events);
+    if (!o->model_st || !o->meter) return pvi_nomem(o->ctx);
+    return create_lanes(o);
+}
+
+pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng, pvi_tap tap, void *tap_user,
+                            pv_oracle **out)
+{
+    PVI_REQUIRE(m->domain.n == job->dom.n && m->domain.p == job->dom.p && m->domain.row_norm <= job->dom.row_norm);
+    PVI_REQUIRE(!job->private_run ||
+                (job->noise_scale >= job->noise_multiplier * job->sensitivity && job->sensitivity > 0));
+    *out = NULL;
+    pv_oracle *o = pvi_alloc(job->ctx, sizeof *o);
+    if (!o) return pvi_nomem(job->ctx);
+    o->ctx = job->ctx;
+    o->job = job;
+    o->m = m;
+    o->rng = rng;
+    o->tap = tap;
+    o->tap_user = tap_user;
+    const pv_status s = create_parts(o);
+    if (s != PV_OK) {
+        pvi_oracle_free(o);
+        return s;
+    }
+    *out = o;
+    return PV_OK;
+}
+
+void pvi_oracle_free(pv_oracle *o)
+{
+    if (!o) return;
+    pvi_arena_free(o->arena);
+    pvi_free(o->ctx, o);
+}
+
+bool pvi_oracle_spent_all(const pv_oracle *o)
+{
+    return pvi_meter_done(o->meter);
+}
+
+double pvi_oracle_fraction(const pv_oracle *o)
+{
+    return pvi_meter_fraction(o->meter);
+}
+
+int64_t pvi_oracle_queries(const pv_oracle *o)
+{
+    return o->queries;
+}
+
+int64_t pv_random_below(pv_oracle *o, int64_t n)
+{
+    return (int64_t)pvi_rng_below(o->rng, (uint64_t)n);
+}
+
+/* ---- step 2: which rows ---------------------------------------------------------------------------- */
+
+static void draw_sample(pv_oracle *o)
+{
+    const pvi_job *j = o->job;
+    int64_t next = 0;
+
+    if (!o->rows) return;
+    pvi_sample(o->rng, j->sampler, j->rate, j->dom.n, o->queries, o->rows, &o->n_rows);
+    for (int64_t k = 0; k < o->groups; k++) {
+        o->starts[k] = next;
+        while (next < o->n_rows && o->rows[next] < (k + 1) * j->group_rows) next++;
+    }
+    o->starts[o->groups] = o->n_rows;
+}
+
+/* ---- step 3: group sums on the grid ------------------------------------------------------------------ */
+
+static void add_group(pv_oracle *o, lane *l, const pv_rows *rows)
+{
+    const pvi_job *j = o->job;
+    memset(l->g, 0, (size_t)j->prob.d * sizeof *l->g);
+    j->model.ops->grad_sum(o->model_st, j->model.cfg, rows, j->prob.G, l->g, &l->bad, l->scratch);
+    pvi_grid_add(l->g, j->spacing, l->sum, j->prob.d);
+}
+
+static void sum_groups(void *arg, int64_t task, int thread)
+{
+    pv_oracle *o = arg;
+    const int64_t width = o->job->group_rows, n = o->job->dom.n;
+    const int64_t last = (task + 1) * TASK_GROUPS < o->groups ? (task + 1) * TASK_GROUPS : o->groups;
+
+    for (int64_t k = task * TASK_GROUPS; k < last; k++) {
+        if (!o->rows) {
+            const int64_t first = k * width;
+            const pv_rows rows = pvi_matrix_rows(o->m, first, first + width < n ? width : n - first);
+            add_group(o, &o->lane[thread], &rows);
+            continue;
+        }
+        for (int64_t i = o->starts[k]; i < o->starts[k + 1]; i += MAX_GROUP) {
+            pv_rows rows = pvi_matrix_rows(o->m, 0, n);
+            rows.pick = o->rows + i;
+            rows.n = o->starts[k + 1] - i < MAX_GROUP ? o->starts[k + 1] - i : MAX_GROUP;
+            add_group(o, &o->lane[thread], &rows);
+        }
+    }
+}
+
+/* Leaves the exact integer sum in lane 0. */
+static void sum_rows(pv_oracle *o)
+{
+    const int64_t d = o->job->prob.d;
+    for (int i = 0; i < o->lanes; i++) memset(o->lane[i].sum, 0, (size_t)d * sizeof(int64_t));
+    pvi_parallel(o->ctx, (o->groups + TASK_GROUPS - 1) / TASK_GROUPS, sum_groups, o);
+    for (int i = 1; i < o->lanes; i++)
+        for (int64_t k = 0; k < d; k++) o->lane[0].sum[k] += o->lane[i].sum[k];
+}
+
+/* ---- the query ------------------------------------------------------------------------------------------ */
+
+static pv_status release(pv_oracle *o, double *g)
+{
+    const pvi_job *j = o->job;
+    const pvi_release r = { j->prob.grad_event, o->lane[0].sum, j->prob.d, j->spacing, j->sensitivity };
+    pv_status s = PV_OK;
+
+    if (o->tap) o->tap(o->tap_user, &r, NULL);
+    if (j->private_run) s = j->mech->add(o->rng, j->noise_scale, j->spacing, o->lane[0].sum, j->prob.d);
+    if (s != PV_OK) return pvi_fail(o->ctx, s, "noise could not be drawn: nothing was released");
+    pvi_grid_value(o->lane[0].sum, j->spacing, 1.0 / j->prob.batch, g, j->prob.d);
+    if (o->tap) o->tap(o->tap_user, &r, g);
+    return PV_OK;
+}
+
+pv_status pv_query_grad(pv_oracle *o, const double *w, double *g)
+{
+    const pvi_job *j = o->job;
+    pv_status s;
+
+    memset(g, 0, (size_t)j->prob.d * sizeof *g);
+    for (int64_t k = 0; k < j->prob.d; k++)
+        if (!isfinite(w[k]))
+            return pvi_fail(o->ctx, PV_E_NUMERIC, "weight %lld is not finite: the step size is too large",
+                            (long long)k);
+    if ((s = pvi_meter_spend(o->meter, j->prob.grad_event)) != PV_OK)
+        return pvi_fail(o->ctx, s, "the optimiser asked for a release that was not planned");
+    if ((s = j->model.ops->begin(o->model_st, j->model.cfg, &j->dom, w, o->arena)) != PV_OK)
+        return s == PV_E_NOMEM
+                   ? pvi_nomem(o->ctx)
+                   : pvi_fail(o->ctx, s,
+                              "the weights have grown beyond what a float holds: the step size is too large");
+    draw_sample(o);
+    sum_rows(o);
+    o->queries++;
+    s = release(o, g);
+    if (s != PV_OK) memset(g, 0, (size_t)j->prob.d * sizeof *g);
+    return s;
+}

@@ -1,0 +1,459 @@
+/* plan.c - from settings to a checked job: which plug-ins, how much noise, at what cost.
+ *
+ * No row is read here.  n and d come from the loaded matrix's shape or from data.rows and
+ * data.features; everything else is declared.
+ *
+ * Noise    Sums are released as  S~ + sigma N,  S~ the sum computed in floating point.
+ *   (1) C = min(clip, G): bound on one row's gradient, G the loss's own bound
+ *   (2) E = C rounding(m, d) + grid_error(spacing, d): how far the computed sum of one group of at
+ *       most m rows can be from the exact one (contract M2, grid.c)
+ *   (3) zero-out  Delta = C + 2 E        replace  Delta = 2 C + 2 E
+ *       Groups are fixed by the position of a row, and group sums are added as integers, so two
+ *       neighbouring tables differ in one group sum only; that sum moves by C (2 C), and each of
+ *       the two computed values is within E of its exact one.
+ *   (4) sigma = z Delta, z calibrated so that the planned events cost at most (epsilon, delta)
+ * Under contract M3 a row that contributes zero leaves its group's sum bit-identical, so leaving a
+ * row out of a Poisson sample and zeroing it out give the same sum: what the accountant assumes. */
+#include "run/job.h"
+
+enum { FULL_GROUP = 64, SAMPLED_GROUP = 128 };
+
+/* ---- plug-ins by name --------------------------------------------------------------------------- */
+
+static pv_status find_plugin(pv_ctx *ctx, pv_kind kind, const char *key, const char *name, const pv_plugin **out)
+{
+    const char *names[128];
+    int64_t n = 0;
+    char all[512] = "";
+
+    *out = pv_find(kind, name);
+    if (*out) return PV_OK;
+    for (const pv_plugin *h; n < 128 && (h = pv_nth(kind, n)); n++) {
+        names[n] = h->name;
+        const size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", h->name);
+    }
+    const char *near = pvi_nearest(name, names, n);
+    if (near)
+        return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, did you mean %s?", key, name, pv_kind_name(kind), near);
+    return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, there is %s", key, name, pv_kind_name(kind), all);
+}
+
+pv_status pvi_model_choose(pv_plan *plan, pv_arena *a, pvi_model_choice *out)
+{
+    const char *name = plan->s.model;
+    pv_status s;
+
+    memset(out, 0, sizeof *out);
+    const pv_plugin *link = pv_find(PV_KIND_link, name), *model = pv_find(PV_KIND_model, name);
+    if (model && strcmp(name, "glm") == 0)
+        return pvi_fail(plan->ctx, PV_E_PARAM, "model=glm: name the loss instead, for example model=logistic");
+    if (!link && !model && (s = find_plugin(plan->ctx, PV_KIND_link, "model", name, &link)) != PV_OK) return s;
+    out->named = link ? link : model;
+    if ((s = pvi_plugin_cfg(plan, a, "model.", out->named, &out->named_cfg)) != PV_OK) return s;
+    if (!link) {
+        out->ops = (const pv_model_ops *)model;
+        out->cfg = out->named_cfg;
+        return PV_OK;
+    }
+    pvi_glm_cfg *g = pv_arena_get(a, sizeof *g);
+    if (!g) return pvi_nomem(plan->ctx);
+    out->link = g->link = (const pv_link_ops *)link;
+    g->link_cfg = out->named_cfg;
+    out->ops = (const pv_model_ops *)pv_find(PV_KIND_model, "glm");
+    out->cfg = g;
+    return out->ops ? PV_OK : pvi_fail(plan->ctx, PV_E_INTERNAL, "no glm model registered");
+}
+
+static uint32_t model_props(const pvi_model_choice *m)
+{
+    return m->link ? m->link->props : m->ops->props;
+}
+
+pvi_expect pvi_model_expect(const pvi_model_choice *m)
+{
+    pvi_expect e = { .classes = 0, .y_lo = -INFINITY, .y_hi = INFINITY };
+    if (model_props(m) & PV_CLASSIFY) e.classes = m->link ? 2 : -1;
+    return e;
+}
+
+static pv_status choose_reg_and_set(pvi_job *j)
+{
+    pv_plan *plan = j->plan;
+    const pv_plugin *head;
+    void *cfg;
+    pv_status s;
+
+    if (pv_find(PV_KIND_set, plan->s.reg) && !pv_find(PV_KIND_reg, plan->s.reg))
+        return pvi_fail(j->ctx, PV_E_PARAM, "reg=%s: that is a constraint set, write set=%s", plan->s.reg,
+                        plan->s.reg);
+    if ((s = find_plugin(j->ctx, PV_KIND_reg, "reg", plan->s.reg, &head)) != PV_OK) return s;
+    if ((s = pvi_plugin_cfg(plan, j->arena, "reg.", head, &cfg)) != PV_OK) return s;
+    j->prob.reg = (const pv_reg_ops *)head;
+    j->prob.reg_cfg = cfg;
+    if (strcmp(plan->s.set, "none") != 0) {
+        if ((s = find_plugin(j->ctx, PV_KIND_set, "set", plan->s.set, &head)) != PV_OK) return s;
+        if ((s = pvi_plugin_cfg(plan, j->arena, "set.", head, &cfg)) != PV_OK) return s;
+        j->prob.set = (const pv_set_ops *)head;
+        j->prob.set_cfg = cfg;
+    }
+    return pvi_prox_check(j->ctx, j->prob.reg, j->prob.set);
+}
+
+static pv_status open_set(pvi_job *j)
+{
+    if (!j->prob.set) return PV_OK;
+    void *st = pv_arena_get(j->arena, j->prob.set->head.state_size);
+    if (!st) return pvi_nomem(j->ctx);
+    j->prob.set_st = st;
+    return j->prob.set->open ? j->prob.set->open(st, j->prob.set_cfg, j->prob.d, j->ctx, j->arena) : PV_OK;
+}
+
+static pv_status choose_optimizer(pvi_job *j)
+{
+    const pv_plugin *head;
+    pv_status s = find_plugin(j->ctx, PV_KIND_optimizer, "optimizer", j->plan->s.optimizer, &head);
+    if (s != PV_OK) return s;
+    j->opt = (const pv_optimizer_ops *)head;
+    return pvi_plugin_cfg(j->plan, j->arena, "optimizer.", head, &j->opt_cfg);
+}
+
+static pv_status choose_mechanism(pvi_job *j)
+{
+    const pv_plugin *head;
+    pv_status s = find_plugin(j->ctx, PV_KIND_mechanism, "mechanism", j->plan->s.mechanism, &head);
+    if (s != PV_OK) return s;
+    j->mech = (const pv_mechanism_ops *)head;
+    if (j->mech->norm != PV_L2 || j->mech->event != PV_EV_GAUSSIAN)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "mechanism=%s: gradients are bounded in the Euclidean norm, which needs mechanism=gaussian",
+                        head->name);
+    return PV_OK;
+}
+
+/* ---- the shape of the problem ------------------------------------------------------------------------ */
+
+static pv_status shape_from_settings(pvi_job *j)
+{
+    const pvi_data_cfg *c = &j->plan->s.data;
+    pvi_expect labels = pvi_model_expect(&j->model);
+    int64_t features = c->features;
+
+    if (c->schema) {
+        const pv_status s = pvi_schema_shape(j->ctx, c, &features, &labels);
+        if (s != PV_OK) return s;
+    }
+    if (c->rows == PV_AUTO_I64)
+        return pvi_fail(j->ctx, PV_E_PARAM, "planning reads no data: say how many rows there are (--rows N)");
+    if (features == PV_AUTO_I64)
+        return pvi_fail(j->ctx, PV_E_PARAM,
+                        "planning reads no data: say how many features there are (--features P), "
+                        "or give the schema (--schema FILE)");
+    j->dom = (pv_domain) { .n = c->rows,
+                           .p = features + (c->bias != 0.0),
+                           .row_norm = c->row_norm,
+                           .classes = labels.classes < 0 ? 2 : labels.classes,
+                           .y_lo = labels.y_lo,
+                           .y_hi = labels.y_hi };
+    return PV_OK;
+}
+
+static pv_status check_labels(pvi_job *j)
+{
+    const bool classify = model_props(&j->model) & PV_CLASSIFY;
+    if (classify && j->dom.classes == 0)
+        return pvi_fail(j->ctx, PV_E_PARAM,
+                        "model=%s needs classes as labels, and the labels are numbers: "
+                        "use model=squared, or declare the classes",
+                        j->model.named->name);
+    if (!classify && j->dom.classes != 0)
+        return pvi_fail(j->ctx, PV_E_PARAM,
+                        "model=%s needs numbers as labels, and the labels are classes: use model=logistic",
+                        j->model.named->name);
+    if (j->model.link && classify && j->dom.classes != 2)
+        return pvi_fail(j->ctx, PV_E_PARAM,
+                        "model=%s separates two classes, the data declares %lld: use model=softmax",
+                        j->model.named->name, (long long)j->dom.classes);
+    return PV_OK;
+}
+
+/* (1) */
+static pv_status set_clip(pvi_job *j)
+{
+    double G, L, clip = j->plan->s.clip;
+    j->model.ops->constants(j->model.cfg, &j->dom, &G, &L);
+    if (isnan(clip) && isfinite(G)) clip = G;
+    if (isnan(clip) && !j->private_run) clip = 1e6; /* only the grid needs some bound */
+    if (isnan(clip)) { /* a loss without a bound of its own: the gradient at w = 0 is at most |y| R */
+        const double y = fmax(fabs(j->dom.y_lo), fabs(j->dom.y_hi));
+        if (!isfinite(y) || !(y > 0.0))
+            return pvi_fail(j->ctx, PV_E_PARAM,
+                            "model=%s has no gradient bound of its own: set clip=C, "
+                            "or declare bounds for the label",
+                            j->model.named->name);
+        clip = y * j->dom.row_norm;
+        pvi_log(j->ctx, PV_LOG_NOTE, "clip = %g: the largest gradient at the start, from the label's declared bounds",
+                clip);
+    }
+    j->prob.G = fmin(clip, G);
+    j->prob.L = L;
+    return PV_OK;
+}
+
+/* The closed list of samplers; the choice decides the event (query_event). */
+static pv_status pick_sampler(pvi_job *j)
+{
+    static const pvi_sampler kinds[] = { PVI_FULL_BATCH, PVI_FULL_BATCH, PVI_POISSON, PVI_FIXED_SIZE, PVI_CYCLIC };
+    const pvi_settings *s = &j->plan->s;
+
+    j->sampler = s->sampler == 0 && j->opt->stochastic ? PVI_POISSON : kinds[s->sampler];
+    if (j->sampler == PVI_CYCLIC)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "sampler=cyclic: no optimiser here has a proof for it; use sampler=poisson");
+    if (j->sampler == PVI_FULL_BATCH && !isnan(s->batch))
+        return pvi_fail(j->ctx, PV_E_PARAM, "sampler.batch needs a sampler that draws batches: add sampler=poisson");
+    return PV_OK;
+}
+
+static pv_status set_sampler(pvi_job *j)
+{
+    const double n = (double)j->dom.n;
+    double batch = j->plan->s.batch;
+
+    const pv_status s = pick_sampler(j);
+    if (s != PV_OK) return s;
+    if (isnan(batch)) batch = j->sampler == PVI_FULL_BATCH ? n : fmin(n, fmin(fmax(ceil(n / 20.0), 512.0), 16384.0));
+    if (batch > n)
+        return pvi_fail(j->ctx, PV_E_PARAM, "sampler.batch=%g is more than the %lld rows there are", batch,
+                        (long long)j->dom.n);
+    if (j->sampler == PVI_FIXED_SIZE) batch = floor(batch);
+    j->rate = batch / n;
+    j->prob.batch = batch;
+    j->group_rows = FULL_GROUP;
+    /* A group of a sample spans enough positions for 32 sampled rows on average; more than SAMPLED_GROUP
+     * rows in one group then has a probability below 1e-35, and the oracle splits even that. */
+    if (j->rate < 0.5) j->group_rows = (int64_t)floor(32.0 / j->rate);
+    return PV_OK;
+}
+
+static pv_status set_budget(pvi_job *j)
+{
+    pvi_settings *s = &j->plan->s;
+    j->prob.relation = s->relation == 0 ? PV_REL_ZERO_OUT : PV_REL_REPLACE;
+    j->prob.epsilon = j->prob.delta = INFINITY;
+    j->prob.mu = INFINITY;
+    if (!j->private_run) return PV_OK;
+    j->prob.epsilon = s->epsilon;
+    j->prob.delta = isnan(s->delta) ? pow(10.0, floor(-log10(10.0 * (double)j->dom.n))) : s->delta;
+    if (isnan(s->delta)) pvi_log(j->ctx, PV_LOG_NOTE, "delta = %g: the power of ten below 1/(10 n)", j->prob.delta);
+    const pv_event one = { .kind = PV_EV_GAUSSIAN, .a = 1.0 };
+    pvi_cost cost;
+    double z;
+    const pv_status st =
+        pvi_calibrate(j->ctx, "gaussian", j->prob.relation, &one, s->epsilon, j->prob.delta, &z, &cost);
+    if (st == PV_OK) j->prob.mu = 1.0 / z;
+    return st;
+}
+
+/* ---- events, noise, cost ----------------------------------------------------------------------------- */
+
+static const pv_event *query_event(pvi_job *j, double noise_multiplier)
+{
+    const pv_event *leaf = pv_ev_leaf(j->arena, PV_EV_GAUSSIAN, noise_multiplier, 0.0);
+    if (!leaf || j->sampler == PVI_FULL_BATCH) return leaf;
+    return pv_ev_sampled(j->arena, j->sampler == PVI_POISSON ? PV_EV_POISSON : PV_EV_FIXED, j->rate, leaf);
+}
+
+static pv_status plan_events(pvi_job *j, double noise_multiplier, const pv_event **total)
+{
+    j->prob.grad_event = query_event(j, noise_multiplier);
+    if (!j->prob.grad_event) return pvi_nomem(j->ctx);
+    const pv_status s = j->opt->plan(j->opt_cfg, &j->prob, j->arena, total);
+    return s == PV_E_NOMEM ? pvi_nomem(j->ctx) : s;
+}
+
+static pv_status set_noise(pvi_job *j)
+{
+    const pvi_settings *s = &j->plan->s;
+    const pv_event *unit;
+    pvi_cost cost;
+    double z = s->noise_multiplier;
+    pv_status st;
+
+    if (isnan(z)) {
+        if ((st = plan_events(j, 1.0, &unit)) != PV_OK) return st;
+        st = pvi_calibrate(j->ctx, s->accountant, j->prob.relation, unit, j->prob.epsilon, j->prob.delta, &z, &cost);
+        if (st != PV_OK) return st;
+    }
+    j->noise_multiplier = j->prob.noise_multiplier = z;
+    return plan_events(j, z, &j->events);
+}
+
+/* (2), (3), (4).  The grid is chosen for the noise without the allowance, then the allowance for the
+ * grid enlarges the noise: the spacing stays at least as fine as intended. */
+static pv_status set_sensitivity(pvi_job *j)
+{
+    const double C = j->prob.G, z = j->private_run ? j->noise_multiplier : 1.0;
+    const bool replace = j->prob.relation == PV_REL_REPLACE;
+    const int64_t m = j->sampler == PVI_FULL_BATCH ? FULL_GROUP : SAMPLED_GROUP;
+
+    j->spacing = pvi_grid_spacing(C, j->dom.n, z * C * (replace ? 2.0 : 1.0), j->prob.d);
+    if (!(j->spacing > 0.0))
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "no fixed-point grid holds sums of %lld rows with clip %g under noise %g",
+                        (long long)j->dom.n, C, z * C);
+    j->rounding =
+        pv_up(C * j->model.ops->rounding(j->model.cfg, m, j->prob.d) + pvi_grid_error(j->spacing, j->prob.d), 4);
+    const double zero_out = pv_up(C + 2.0 * j->rounding, 2);
+    j->sensitivity_replace = pv_up(2.0 * C + 2.0 * j->rounding, 2);
+    j->sensitivity = j->prob.sensitivity = replace ? j->sensitivity_replace : zero_out;
+    j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;
+    return PV_OK;
+}
+
+static pv_status set_cost(pvi_job *j)
+{
+    const char *acct = j->plan->s.accountant;
+    pv_status s = pvi_account(j->ctx, acct, j->prob.relation, j->events, j->prob.delta, &j->cost);
+    if (s != PV_OK) return s;
+    if (j->cost.epsilon > j->prob.epsilon && isnan(j->plan->s.noise_multiplier))
+        return pvi_fail(j->ctx, PV_E_BUDGET, "the plan costs epsilon = %g, more than the budget %g", j->cost.epsilon,
+                        j->prob.epsilon);
+    /* The same releases measured by the larger sensitivity of `replace`. */
+    j->events_replace = pvi_event_scale(j->arena, j->events, pvi_down(j->sensitivity / j->sensitivity_replace, 2));
+    if (!j->events_replace) return pvi_nomem(j->ctx);
+    return pvi_account(j->ctx, acct, PV_REL_REPLACE, j->events_replace, j->prob.delta, &j->cost_replace);
+}
+
+static pv_status check_needs(pvi_job *j)
+{
+    const uint32_t missing = j->opt->needs & ~j->prob.props;
+    if (!missing) return PV_OK;
+    const char *what = missing & PV_SMOOTH    ? "a smooth loss"
+                       : missing & PV_CONVEX  ? "a convex loss"
+                       : missing & PV_COMPACT ? "a bounded constraint set (set=l2ball, ...)"
+                       : missing & PV_LMO     ? "a constraint set with a linear oracle (set=l1ball, ...)"
+                       : missing & PV_HESSIAN ? "a loss with a Hessian"
+                                              : "something this loss, penalty or set does not have";
+    return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s needs %s", j->opt->head.name, what);
+}
+
+static pv_status fill(pvi_job *j, const pvi_matrix *m)
+{
+    pv_status s;
+    if ((s = pvi_model_choose(j->plan, j->arena, &j->model)) != PV_OK) return s;
+    if ((s = choose_reg_and_set(j)) != PV_OK || (s = choose_optimizer(j)) != PV_OK) return s;
+    if ((s = choose_mechanism(j)) != PV_OK) return s;
+    if (m) {
+        j->dom = m->domain;
+        j->features_measured = m->features_measured;
+    } else if ((s = shape_from_settings(j)) != PV_OK) {
+        return s;
+    }
+    if ((s = check_labels(j)) != PV_OK) return s;
+    j->prob.ctx = j->ctx;
+    j->prob.n = j->dom.n;
+    j->prob.d = j->model.ops->dim(j->model.cfg, &j->dom);
+    j->prob.props = model_props(&j->model);
+    if (j->prob.set) j->prob.props |= j->prob.set->props & (PV_COMPACT | PV_LMO);
+    if ((s = open_set(j)) != PV_OK || (s = check_needs(j)) != PV_OK) return s;
+    if ((s = set_clip(j)) != PV_OK || (s = set_sampler(j)) != PV_OK || (s = set_budget(j)) != PV_OK) return s;
+    if ((s = j->opt->resolve(j->opt_cfg, &j->prob)) != PV_OK) return s;
+    if (j->private_run && (s = set_noise(j)) != PV_OK) return s;
+    if ((s = set_sensitivity(j)) != PV_OK) return s;
+    return j->private_run ? set_cost(j) : plan_events(j, 1.0, &j->events);
+}
+
+pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out)
+{
+    *out = NULL;
+    pvi_job *j = pvi_alloc(plan->ctx, sizeof *j);
+    if (!j) return pvi_nomem(plan->ctx);
+    j->ctx = plan->ctx;
+    j->plan = plan;
+    j->private_run = plan->s.privacy == PVI_PRIVACY_ON;
+    j->arena = pvi_arena_create(plan->ctx);
+    const pv_status s = j->arena ? fill(j, m) : pvi_nomem(plan->ctx);
+    if (s != PV_OK) {
+        pvi_job_free(j);
+        return s;
+    }
+    *out = j;
+    return PV_OK;
+}
+
+void pvi_job_free(pvi_job *j)
+{
+    if (!j) return;
+    pvi_arena_free(j->arena);
+    pvi_free(j->ctx, j);
+}
+
+/* ---- public: the cost of a plan ------------------------------------------------------------------------ */
+
+static pv_status cost_json(pvi_job *j, char **json)
+{
+    pvi_str b = { .ctx = j->ctx };
+    pvi_jw w = { .out = &b, .indent = 2 };
+    pvi_jw_open(&w, NULL, '{');
+    pvi_jw_bool(&w, "private", j->private_run);
+    pvi_jw_str(&w, "model", j->model.named->name);
+    pvi_jw_str(&w, "optimizer", j->opt->head.name);
+    pvi_jw_i64(&w, "rows", j->dom.n);
+    pvi_jw_i64(&w, "parameters", j->prob.d);
+    pvi_jw_i64(&w, "steps", j->opt->steps(j->opt_cfg));
+    pvi_jw_f64(&w, "batch", j->prob.batch);
+    pvi_jw_f64(&w, "clip_norm", j->prob.G);
+    if (j->private_run) {
+        pvi_jw_f64(&w, "epsilon", j->cost.epsilon);
+        pvi_jw_f64(&w, "epsilon_lower", j->cost.epsilon_lower);
+        pvi_jw_f64(&w, "delta", j->prob.delta);
+        pvi_jw_str(&w, "relation", j->prob.relation == PV_REL_REPLACE ? "replace" : "zero-out");
+        pvi_jw_f64(&w, "epsilon_replace", j->cost_replace.epsilon);
+        pvi_jw_str(&w, "accountant", j->cost.accountant);
+        pvi_jw_f64(&w, "noise_multiplier", j->noise_multiplier);
+        pvi_jw_f64(&w, "sensitivity", j->sensitivity);
+        pvi_jw_f64(&w, "noise_stddev", j->noise_scale);
+        pvi_jw_f64(&w, "noise_per_weight", j->noise_scale / j->prob.batch);
+        pvi_event_write(j->events, &w, "events");
+    }
+    char *settings;
+    pv_status s = pvi_settings_write(j->plan, j, false, &settings);
+    if (s == PV_OK) {
+        pvi_jw_raw(&w, "settings", settings);
+        pvi_free(j->ctx, settings);
+    }
+    pvi_jw_close(&w, '}');
+    pvi_str_puts(&b, "\n");
+    if (s != PV_OK) {
+        pvi_str_free(&b);
+        return s;
+    }
+    return pvi_str_take(&b, json);
+}
+
+pv_status pv_plan_cost(pv_plan *plan, char **json)
+{
+    pvi_job *j;
+    if (!plan || !json) return PV_E_ARG;
+    *json = NULL;
+    pv_status s = pvi_job_create(plan, NULL, &j);
+    if (s != PV_OK) return s;
+    s = cost_json(j, json);
+    pvi_job_free(j);
+    return s;
+}
+
+pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub)
+{
+    pvi_job *j;
+    pvi_cost cost;
+    if (!plan || !eps_ub || !(delta > 0.0 && delta < 1.0)) return PV_E_ARG;
+    pv_status s = pvi_job_create(plan, NULL, &j);
+    if (s != PV_OK) return s;
+    if (!j->private_run) s = pvi_fail(plan->ctx, PV_E_PARAM, "privacy=off has no epsilon");
+    else s = pvi_account(plan->ctx, plan->s.accountant, j->prob.relation, j->events, delta, &cost);
+    if (s == PV_OK) *eps_ub = cost.epsilon;
+    pvi_job_free(j);
+    return s;
+}

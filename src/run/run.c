@@ -1,0 +1,310 @@
+/* run.c - load, plan, loop, certify.
+ *
+ * The order is the guarantee: the event tree and its cost exist before the first query; the meter
+ * stops a run that asks for more; a certificate is written only when everything planned was spent. */
+#include "run/job.h"
+
+struct pv_result {
+    pv_ctx *ctx;
+    pv_arena *arena; /* owned; everything below lives there */
+    pv_stop stop;
+    pvi_model_file file;
+    pvi_cert cert;
+    const char *certificate;
+    int64_t steps;
+};
+
+/* ---- certificate ------------------------------------------------------------------------------------ */
+
+static const char *const sampler_names[] = { "full batch", "poisson", "fixed size", "cyclic" };
+
+static const char *arena_take(pv_arena *a, pv_ctx *ctx, char *text) /* moves a heap string to the arena */
+{
+    const char *t = text ? pvi_arena_strdup(a, text, strlen(text)) : NULL;
+    pvi_free(ctx, text);
+    return t;
+}
+
+enum { MAX_ASSUMPTIONS = 8 };
+
+static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
+{
+    int64_t n = 0;
+    lines[n++] = "The number of rows, the number of columns, the declared bounds, categories and labels are public.";
+    if (j->features_measured)
+        lines[n++] = "The number of columns was read from the file and is treated as public; declare data.features "
+                     "to avoid it.";
+    lines[n++] = "Each person contributes one row; a person with k rows is protected as a group of k.";
+    lines[n++] = "Gaussian noise is drawn in double precision from a ChaCha20 stream keyed by the operating system.";
+    if (j->sampler == PVI_POISSON)
+        lines[n++] = "Batches are drawn by Poisson sampling inside the run and are never revealed.";
+    c->assumptions = lines;
+    c->n_assumptions = n;
+}
+
+static const char *why_not_private(const pvi_job *j, const pv_rng *rng)
+{
+    if (!j->private_run) return "trained with privacy=off: no noise was added";
+    if (pvi_rng_is_test(rng)) return "trained with a test seed: the noise can be reproduced and removed";
+    return NULL;
+}
+
+static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matrix *m, const pv_oracle *o,
+                                  const pv_rng *rng)
+{
+    const char **own = pv_arena_get(r->arena, sizeof *own * MAX_ASSUMPTIONS);
+    const pv_event *ev = pvi_event_scale(r->arena, j->events, 1.0);
+    const pv_event *evr = j->events_replace ? pvi_event_scale(r->arena, j->events_replace, 1.0) : NULL;
+    char *settings;
+
+    if (!own || !ev || (j->events_replace && !evr)) return pvi_nomem(r->ctx);
+    pv_status s = pvi_settings_write(j->plan, j, false, &settings);
+    if (s != PV_OK) return s;
+    r->cert = (pvi_cert) {
+        .why_not = why_not_private(j, rng),
+        .relation = j->prob.relation,
+        .epsilon = j->private_run ? j->cost.epsilon : INFINITY,
+        .delta = j->private_run ? j->prob.delta : 1.0,
+        .accountant = j->private_run ? j->cost.accountant : "none",
+        .events = ev,
+        .epsilon_replace = j->private_run ? j->cost_replace.epsilon : INFINITY,
+        .events_replace = evr,
+        .replace_is_group_bound = j->cost_replace.group_bound,
+        .model = j->model.named->name,
+        .optimizer = j->opt->head.name,
+        .mechanism = j->mech->head.name,
+        .sampler = sampler_names[j->sampler],
+        .rows = j->dom.n,
+        .features = j->dom.p,
+        .features_measured = j->features_measured,
+        .clip_norm = j->prob.G,
+        .sensitivity = j->sensitivity,
+        .noise_multiplier = j->noise_multiplier,
+        .noise_stddev = j->noise_scale,
+        .grid_spacing = j->spacing,
+        .row_norm = j->dom.row_norm,
+        .rounding_allowance = 2.0 * j->rounding,
+        .queries = pvi_oracle_queries(o),
+        .data_digest = pvi_arena_strdup(r->arena, m->digest, strlen(m->digest)),
+        .settings = arena_take(r->arena, r->ctx, settings),
+    };
+    r->cert.is_private = r->cert.why_not == NULL;
+    list_assumptions(&r->cert, j, own);
+    if (!r->cert.data_digest || !r->cert.settings) return pvi_nomem(r->ctx);
+    return PV_OK;
+}
+
+static pv_status fill_file(pv_result *r, const pvi_job *j, const pvi_matrix *m)
+{
+    char *text;
+    const pv_status s = pvi_cert_write(r->ctx, &r->cert, &text);
+    if (s != PV_OK) return s;
+    r->certificate = arena_take(r->arena, r->ctx, text);
+    const char **names = NULL;
+    if (m->class_names) {
+        names = pv_arena_get(r->arena, sizeof *names * (size_t)m->domain.classes);
+        for (int64_t i = 0; names && i < m->domain.classes; i++)
+            names[i] = pvi_arena_strdup(r->arena, m->class_names[i], strlen(m->class_names[i]));
+    }
+    r->file.model = j->model.named->name;
+    r->file.settings = r->cert.settings;
+    r->file.certificate = r->certificate;
+    r->file.schema = m->schema_json ? pvi_arena_strdup(r->arena, m->schema_json, strlen(m->schema_json)) : NULL;
+    r->file.class_names = names;
+    r->file.domain = m->domain;
+    const bool lost = !r->certificate || (m->schema_json && !r->file.schema) || (m->class_names && !names);
+    return lost ? pvi_nomem(r->ctx) : PV_OK;
+}
+
+/* ---- loop --------------------------------------------------------------------------------------------- */
+
+enum { CURVE = 20 };
+
+/* Upper bounds of the epsilon spent after k/CURVE of the planned releases, for the progress display. */
+static void spent_curve(const pvi_job *j, double curve[CURVE + 1])
+{
+    const pv_event *e = j->events;
+    pvi_cost c;
+    for (int k = 0; k <= CURVE; k++) curve[k] = j->private_run ? j->cost.epsilon : -1.0;
+    if (!j->private_run || !j->ctx->progress || e->kind != PV_EV_REPEAT) return;
+    for (int k = 1; k < CURVE; k++) {
+        pv_event part = *e;
+        part.n = (e->n * k + CURVE - 1) / CURVE;
+        if (pvi_account(j->ctx, j->cost.accountant, j->prob.relation, &part, j->prob.delta, &c) == PV_OK)
+            curve[k] = c.epsilon;
+    }
+    curve[0] = 0.0;
+}
+
+static double spent(const double curve[CURVE + 1], double fraction)
+{
+    const int k = (int)ceil(fraction * CURVE);
+    return curve[k < 0 ? 0 : k > CURVE ? CURVE : k];
+}
+
+static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
+{
+    const int64_t T = j->opt->steps(j->opt_cfg);
+    double curve[CURVE + 1];
+    void *st = pv_arena_get(r->arena, j->opt->head.state_size);
+    pv_status s = PV_OK;
+
+    if (!st) return pvi_nomem(r->ctx);
+    if (j->opt->init && (s = j->opt->init(st, j->opt_cfg, &j->prob, r->arena)) != PV_OK)
+        return s == PV_E_NOMEM ? pvi_nomem(r->ctx) : s;
+    spent_curve(j, curve);
+    for (int64_t t = 1; s == PV_OK; t++) {
+        if (!pvi_progress(r->ctx, "training", (double)(t - 1), (double)T, spent(curve, pvi_oracle_fraction(o))))
+            return pvi_fail(r->ctx, PV_E_BUDGET,
+                            "stopped after %lld of %lld steps: no model was written, and the budget of "
+                            "the whole run counts as spent",
+                            (long long)(t - 1), (long long)T);
+        s = j->opt->step(st, j->opt_cfg, &j->prob, t, o, w);
+        r->steps = t;
+    }
+    if (s != PV_DONE) return s;
+    pvi_progress(r->ctx, "training", (double)T, (double)T, curve[CURVE]);
+    for (int64_t k = 0; k < j->prob.d; k++)
+        if (!isfinite(w[k])) return pvi_fail(r->ctx, PV_E_NUMERIC, "training diverged: the step size is too large");
+    return PV_OK;
+}
+
+static pv_status run_job(pv_result *r, const pvi_job *j, const pvi_matrix *m, pv_rng *rng, pvi_tap tap,
+                         void *tap_user)
+{
+    pv_oracle *o = NULL;
+    double *w = pv_arena_f64(r->arena, j->prob.d);
+    pv_status s = w ? PV_OK : pvi_nomem(r->ctx);
+
+    if (s == PV_OK) s = pvi_oracle_create(j, m, rng, tap, tap_user, &o);
+    if (s == PV_OK) s = loop(r, j, o, w);
+    if (s == PV_OK && !pvi_oracle_spent_all(o))
+        s = pvi_fail(r->ctx, PV_E_PLAN, "optimizer=%s made fewer releases than it planned", j->opt->head.name);
+    r->stop = PV_STOP_STEPS;
+    r->file.w = w;
+    r->file.d = j->prob.d;
+    if (s == PV_OK) s = fill_certificate(r, j, m, o, rng);
+    if (s == PV_OK) s = fill_file(r, j, m);
+    pvi_oracle_free(o);
+    return s;
+}
+
+static pv_status make_rng(pv_plan *plan, pv_rng **out)
+{
+    if (plan->s.seed == PV_AUTO_I64) return pvi_rng_create(plan->ctx, out);
+    pvi_log(plan->ctx, PV_LOG_WARN, "run.seed is set: the noise is reproducible, the result is NOT PRIVATE");
+    return pvi_rng_create_test(plan->ctx, (uint64_t)plan->s.seed, out);
+}
+
+pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *tap_user, pv_result **out)
+{
+    pvi_job *job = NULL;
+    pv_rng *rng = NULL;
+    pv_status s;
+
+    *out = NULL;
+    pv_result *r = pvi_alloc(plan->ctx, sizeof *r);
+    if (!r) return pvi_nomem(plan->ctx);
+    r->ctx = plan->ctx;
+    r->arena = pvi_arena_create(plan->ctx);
+    s = r->arena ? PV_OK : pvi_nomem(plan->ctx);
+    if (s == PV_OK) s = make_rng(plan, &rng);
+    if (s == PV_OK) s = pvi_job_create(plan, m, &job);
+    if (s == PV_OK) s = run_job(r, job, m, rng, tap, tap_user);
+    pvi_job_free(job);
+    pvi_rng_free(rng);
+    if (s != PV_OK) {
+        pv_result_free(r);
+        return s;
+    }
+    *out = r;
+    return PV_OK;
+}
+
+pv_status pv_plan_run(pv_plan *plan, pv_result **out)
+{
+    pvi_model_choice choice;
+    pvi_matrix *m = NULL;
+
+    if (!plan || !out) return PV_E_ARG;
+    *out = NULL;
+    if (!plan->s.data.path) return pvi_fail(plan->ctx, PV_E_PARAM, "no data: set data.path");
+    pv_status s = pvi_set_threads(plan->ctx, (int)plan->s.threads);
+    if (s != PV_OK) return s;
+    pv_arena *a = pvi_arena_create(plan->ctx);
+    if (!a) return pvi_nomem(plan->ctx);
+    s = pvi_model_choose(plan, a, &choice);
+    if (s == PV_OK) {
+        const pvi_expect expect = pvi_model_expect(&choice);
+        s = pvi_data_load(plan->ctx, &plan->s.data, &expect, &m);
+    }
+    pvi_arena_free(a);
+    if (s == PV_OK) s = pvi_run_matrix(plan, m, NULL, NULL, out);
+    pvi_matrix_free(m);
+    return s;
+}
+
+/* ---- result --------------------------------------------------------------------------------------------- */
+
+pv_status pv_result_weights(const pv_result *r, double *w, int64_t cap, int64_t *d)
+{
+    if (!r || !d || (cap > 0 && !w)) return PV_E_ARG;
+    *d = r->file.d;
+    for (int64_t i = 0; i < cap && i < r->file.d; i++) w[i] = r->file.w[i];
+    return PV_OK;
+}
+
+pv_stop pv_result_stop(const pv_result *r)
+{
+    return r->stop;
+}
+
+pv_status pv_result_certificate(const pv_result *r, const char **json)
+{
+    if (!r || !json) return PV_E_ARG;
+    *json = r->certificate;
+    return PV_OK;
+}
+
+pv_status pv_result_save(const pv_result *r, const char *path)
+{
+    if (!r || !path) return PV_E_ARG;
+    return pvi_model_write(r->ctx, path, &r->file);
+}
+
+pv_status pv_result_summary(const pv_result *r, char **json)
+{
+    if (!r || !json) return PV_E_ARG;
+    const pvi_cert *c = &r->cert;
+    pvi_str b = { .ctx = r->ctx };
+    pvi_jw w = { .out = &b, .indent = 2 };
+    pvi_jw_open(&w, NULL, '{');
+    pvi_jw_bool(&w, "private", c->is_private);
+    if (!c->is_private) pvi_jw_str(&w, "warning", "NOT PRIVATE");
+    if (!c->is_private) pvi_jw_str(&w, "why", c->why_not);
+    pvi_jw_str(&w, "model", c->model);
+    pvi_jw_str(&w, "optimizer", c->optimizer);
+    pvi_jw_i64(&w, "rows", c->rows);
+    pvi_jw_i64(&w, "parameters", r->file.d);
+    pvi_jw_i64(&w, "steps", r->steps);
+    pvi_jw_i64(&w, "queries", c->queries);
+    pvi_jw_f64(&w, "epsilon", c->epsilon);
+    pvi_jw_f64(&w, "delta", c->delta);
+    pvi_jw_str(&w, "relation", c->relation == PV_REL_REPLACE ? "replace" : "zero-out");
+    pvi_jw_f64(&w, "epsilon_replace", c->epsilon_replace);
+    pvi_jw_str(&w, "accountant", c->accountant);
+    pvi_jw_f64(&w, "clip_norm", c->clip_norm);
+    pvi_jw_f64(&w, "noise_multiplier", c->noise_multiplier);
+    pvi_jw_f64(&w, "noise_stddev", c->noise_stddev);
+    pvi_jw_raw(&w, "settings", c->settings);
+    pvi_jw_close(&w, '}');
+    pvi_str_puts(&b, "\n");
+    return pvi_str_take(&b, json);
+}
+
+void pv_result_free(pv_result *r)
+{
+    if (!r) return;
+    pvi_arena_free(r->arena);
+    pvi_free(r->ctx, r);
+}

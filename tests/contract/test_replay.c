@@ -1,0 +1,189 @@
+/* test_replay.c - neighbour replay over the registry.
+ *
+ * Any configuration is run on two neighbouring tables with identical randomness.  The second run is fed
+ * the values the first one released, so both take the same path.  Then
+ *   - the sequence of releases (count, event, dimension) must be the same, and
+ *   - every pair of sums, before noise, must lie within the declared sensitivity.
+ * Where gradients are clipped the measured distance must also come close to the sensitivity: a test
+ * that cannot see a violation would prove nothing. */
+#include "run/job.h"
+#include "pvtable.h"
+
+enum { N = 300, P = 7, SPECIAL = 130, MAX_RELEASES = 4096 };
+
+/* The special row: as long as allowed, on the boundary; or gone; or its opposite. */
+static void set_special(pvt_table *t, int variant, int64_t classes)
+{
+    double x[P] = { 0.0 };
+    const double y = classes == 2 ? 1.0 : classes > 2 ? 0.0 : 2.0;
+    if (variant != 0)
+        for (int j = 0; j < P; j++) x[j] = (variant > 0 ? 1.0 : -1.0) * 0.99999 / sqrt((double)P);
+    pvt_set_row(t, SPECIAL, x, y);
+}
+
+typedef struct tape {
+    int64_t n, d, at;
+    bool playing;
+    double worst; /* largest measured distance / declared sensitivity */
+    const pv_event *event;
+    int64_t *sums[MAX_RELEASES];
+    double *values[MAX_RELEASES];
+} tape;
+
+static void watch(void *user, const pvi_release *r, double *value)
+{
+    tape *t = user;
+    if (!value) { /* before noise */
+        PVT_TRUE(t->at < MAX_RELEASES && (!t->playing || t->at < t->n));
+        if (!t->playing) {
+            t->d = r->d;
+            t->sums[t->n] = malloc(sizeof(int64_t) * (size_t)r->d);
+            memcpy(t->sums[t->n], r->sum, sizeof(int64_t) * (size_t)r->d);
+            return;
+        }
+        double s = 0.0;
+        PVT_IS(r->d, t->d);
+        for (int64_t k = 0; k < r->d; k++) {
+            const double diff = (double)(r->sum[k] - t->sums[t->at][k]) * r->spacing;
+            s += diff * diff;
+        }
+        PVT_CHECK(sqrt(s) <= r->sensitivity, "release %lld moved by %.9g, declared %.9g", (long long)t->at, sqrt(s),
+                  r->sensitivity);
+        if (sqrt(s) / r->sensitivity > t->worst) t->worst = sqrt(s) / r->sensitivity;
+    } else if (!t->playing) {
+        t->values[t->n] = malloc(sizeof(double) * (size_t)r->d);
+        memcpy(t->values[t->n++], value, sizeof(double) * (size_t)r->d);
+        t->at++;
+    } else {
+        memcpy(value, t->values[t->at++], sizeof(double) * (size_t)r->d);
+    }
+}
+
+static void free_tape(tape *t)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        free(t->sums[i]);
+        free(t->values[i]);
+    }
+    free(t);
+}
+
+typedef struct config {
+    const char *model, *optimizer, *relation, *sampler, *clip, *set;
+    int64_t classes;
+    bool sparse;
+} config;
+
+static pv_plan *make_plan(pv_ctx *ctx, const config *c)
+{
+    pv_plan *p;
+    PVT_OK(pv_plan_create(ctx, &p));
+    PVT_OK(pv_plan_set(p, "model", c->model));
+    PVT_OK(pv_plan_set(p, "optimizer", c->optimizer));
+    PVT_OK(pv_plan_set(p, "optimizer.steps", "12"));
+    PVT_OK(pv_plan_set(p, "budget.relation", c->relation));
+    PVT_OK(pv_plan_set(p, "budget.epsilon", "5"));
+    PVT_OK(pv_plan_set(p, "sampler", c->sampler));
+    if (strcmp(c->sampler, "full") != 0) PVT_OK(pv_plan_set(p, "sampler.batch", "60"));
+    PVT_OK(pv_plan_set(p, "clip", c->clip));
+    PVT_OK(pv_plan_set(p, "set", c->set));
+    PVT_OK(pv_plan_set(p, "run.seed", "42"));
+    return p;
+}
+
+/* false: the combination is refused, with a reason.  *worst is raised to the largest ratio seen. */
+static bool replay(pv_ctx *ctx, const config *c, double *worst)
+{
+    pvt_table *t = pvt_table_make(N, P, c->classes, 7);
+    tape *tp = calloc(1, sizeof *tp);
+    pv_result *r = NULL;
+    pv_plan *plan = make_plan(ctx, c);
+    const bool replace = strcmp(c->relation, "replace") == 0;
+
+    set_special(t, 1, c->classes);
+    pv_status s = pvi_run_matrix(plan, &t->m, watch, tp, &r);
+    const bool ran = s == PV_OK;
+    PVT_CHECK(ran || s == PV_E_UNSUPPORTED || s == PV_E_PARAM, "%s/%s: %s", c->optimizer, c->model,
+              pv_ctx_errmsg(ctx));
+    pv_result_free(r);
+    if (ran) {
+        set_special(t, replace ? -1 : 0, c->classes);
+        tp->playing = true;
+        tp->at = 0;
+        PVT_OK(pvi_run_matrix(plan, &t->m, watch, tp, &r));
+        PVT_IS(tp->at, tp->n); /* the same number of releases */
+        pv_result_free(r);
+        if (tp->worst > *worst) *worst = tp->worst;
+    }
+    pv_plan_free(plan);
+    free_tape(tp);
+    pvt_table_free(t);
+    return ran;
+}
+
+static int64_t model_classes(const char *name)
+{
+    const pv_link_ops *l = (const pv_link_ops *)pv_find(PV_KIND_link, name);
+    if (l) return l->props & PV_CLASSIFY ? 2 : 0;
+    return 4;
+}
+
+static int64_t replay_all_clips(pv_ctx *ctx, config *c)
+{
+    static const char *const clips[] = { "auto", "0.05" };
+    int64_t ran = 0;
+    for (int k = 0; k < 2; k++) {
+        double worst = 0.0;
+        c->clip = clips[k];
+        if (!replay(ctx, c, &worst)) continue;
+        ran++;
+        /* 0.05 is far below any loss's gradient at the start, so the clip is active. */
+        if (k == 1)
+            PVT_CHECK(worst > 0.9, "%s/%s/%s/%s: measured only %.3f of the sensitivity", c->optimizer, c->model,
+                      c->relation, c->sampler, worst);
+    }
+    return ran;
+}
+
+static int64_t replay_model(pv_ctx *ctx, const pv_plugin *opt, const char *model)
+{
+    static const char *const relations[] = { "zero-out", "replace" }, *const samplers[] = { "full", "poisson" };
+    static const char *const sets[] = { "none", "l2ball" };
+    int64_t ran = 0;
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2; k++)
+            for (int s = 0; s < 2; s++) {
+                config c = { .model = model,
+                             .optimizer = opt->name,
+                             .relation = relations[i],
+                             .sampler = samplers[k],
+                             .set = sets[s],
+                             .classes = model_classes(model) };
+                ran += replay_all_clips(ctx, &c);
+            }
+    return ran;
+}
+
+static void every_optimizer_and_loss(void **state)
+{
+    (void)state;
+    pv_ctx *ctx;
+    const pv_plugin *opt, *m;
+    PVT_OK(pv_ctx_create(NULL, &ctx));
+    PVT_OK(pvi_set_threads(ctx, 2));
+    for (int64_t i = 0; (opt = pv_nth(PV_KIND_optimizer, i)); i++) {
+        int64_t ran = 0;
+        for (int64_t k = 0; (m = pv_nth(PV_KIND_link, k)); k++) ran += replay_model(ctx, opt, m->name);
+        for (int64_t k = 0; (m = pv_nth(PV_KIND_model, k)); k++)
+            if (strcmp(m->name, "glm") != 0) ran += replay_model(ctx, opt, m->name);
+        print_message("%s: %lld configurations replayed\n", opt->name, (long long)ran);
+        PVT_CHECK(ran > 0, "%s: no configuration runs", opt->name);
+    }
+    pv_ctx_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = { cmocka_unit_test(every_optimizer_and_loss) };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

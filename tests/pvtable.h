@@ -1,0 +1,64 @@
+/* pvtable.h - small tables in memory for tests of whole runs. */
+#ifndef PVTABLE_H
+#define PVTABLE_H
+#include "data/load.h"
+#include "pvtest.h"
+
+typedef struct pvt_table { /* a dense matrix owned by the test; free with pvt_table_free */
+    pvi_matrix m;
+    float *x, *y, *norm;
+} pvt_table;
+
+static inline void pvt_set_row(pvt_table *t, int64_t i, const double *x, double y)
+{
+    const int64_t p = t->m.domain.p;
+    double s = 0.0;
+    for (int64_t j = 0; j < p; j++) {
+        t->x[i * p + j] = (float)x[j];
+        s += (double)t->x[i * p + j] * t->x[i * p + j];
+    }
+    t->norm[i] = s == 0.0 ? 0.0f : nextafterf((float)sqrt(s), 2.0f);
+    t->y[i] = (float)y;
+    PVT_TRUE(t->norm[i] <= 1.0f);
+}
+
+/* n random rows inside the unit ball with labels of a noisy linear rule: -1/+1 for two classes,
+ * 0..k-1 for k, numbers within -2..2 for none. */
+static inline pvt_table *pvt_table_make(int64_t n, int64_t p, int64_t classes, uint64_t seed)
+{
+    pvt_table *t = calloc(1, sizeof *t);
+    double *x = malloc(sizeof *x * (size_t)p);
+    t->m.domain = (pv_domain) { .n = n, .p = p, .row_norm = 1.0, .classes = classes, .y_lo = -2, .y_hi = 2 };
+    t->m.ld = p;
+    t->m.x = t->x = aligned_alloc(64, (sizeof(float) * (size_t)(n * p) + 191) / 64 * 64);
+    t->m.y = t->y = calloc((size_t)n, sizeof(float));
+    t->m.norm = t->norm = calloc((size_t)n, sizeof(float));
+    t->m.has_labels = true;
+    memset(t->m.digest, '0', 64);
+    for (int64_t i = 0; i < n; i++) {
+        double s = 0.0;
+        for (int64_t j = 0; j < p; j++) {
+            x[j] = pvt_normal(&seed);
+            s += x[j] * x[j];
+        }
+        const double scale = 0.999 * pvt_uniform(&seed) / sqrt(s);
+        for (int64_t j = 0; j < p; j++) x[j] *= scale;
+        const double u = 4.0 * x[0] + 2.0 * x[p - 1] + 0.3 * pvt_normal(&seed);
+        const double v = u < -1.999 ? -1.999 : u > 1.999 ? 1.999 : u;
+        pvt_set_row(t, i, x,
+                    classes == 2 ? (u > 0 ? 1.0 : -1.0)
+                    : classes    ? floor((v + 2) / 4 * (double)classes)
+                                 : v);
+    }
+    free(x);
+    return t;
+}
+
+static inline void pvt_table_free(pvt_table *t)
+{
+    free(t->x);
+    free(t->y);
+    free(t->norm);
+    free(t);
+}
+#endif
