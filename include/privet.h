@@ -105,6 +105,10 @@ PV_MUST pv_status pv_result_summary(const pv_result *r, char **json);
 PV_MUST pv_status pv_result_save(const pv_result *r, const char *path); /* atomic: old file or new file */
 PV_API void pv_result_free(pv_result *r);
 
+/* ---- demonstration data ------------------------------------------------------------- */
+/* Writes demo_train.csv, demo_test.csv and demo.schema.json: made-up hospital stays. */
+PV_MUST pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows);
+
 /* ---- model file ------------------------------------------------------------------- */
 PV_MUST pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out);
 PV_MUST pv_status pv_model_certificate(const pv_model *m, const char **json); /* lives with m */

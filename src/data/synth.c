@@ -1,0 +1,201 @@
+/* synth.c - the demonstration table: hospital stays, and whether the patient came back within 30 days.
+ *
+ * Nothing in it is real.  Columns are drawn from plain distributions; the label follows
+ *
+ *   (1) z = b + sum_j effect_j(column_j) + interactions,   P(readmitted) = 1 / (1 + exp(-s z))
+ *
+ * with a bend (short stays after an emergency are a bad sign) and two interactions that a linear model cannot
+ * see, so a fit has something to learn and something it cannot reach.  The same seed writes the same bytes.
+ * A few values are missing, some texts are quoted: what a real export looks like. */
+#include "core/core.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static const char *const sexes[] = { "female", "male" };
+static const char *const admissions[] = { "emergency", "urgent", "elective" };
+static const char *const wards[] = { "cardiology", "surgery", "internal", "neurology", "\"geriatrics, acute\"" };
+static const char *const discharges[] = { "home", "rehabilitation", "care home", "against advice" };
+
+typedef struct stay {
+    int age, days, visits, medications, sex, admission, ward, discharge;
+    double bmi, creatinine;
+    bool bmi_missing, ward_missing, readmitted;
+} stay;
+
+/* ---- random numbers for the demonstration only; noise never comes from here ------------------------ */
+static uint64_t next(uint64_t *s)
+{
+    uint64_t z = (*s += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+static double uniform(uint64_t *s)
+{
+    return ((double)(next(s) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(uint64_t *s)
+{
+    const double u = uniform(s), v = uniform(s);
+    return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);
+}
+
+static double within(double x, double lo, double hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+static int pick(uint64_t *s, const double *weight, int n)
+{
+    double u = uniform(s);
+    for (int i = 0; i < n - 1; i++) {
+        u -= weight[i];
+        if (u < 0) return i;
+    }
+    return n - 1;
+}
+
+/* ---- one stay --------------------------------------------------------------------------------------- */
+static void draw_columns(uint64_t *s, stay *p)
+{
+    static const double admission[] = { 0.45, 0.25, 0.30 }, ward[] = { 0.24, 0.26, 0.30, 0.10, 0.10 };
+    static const double discharge[] = { 0.66, 0.17, 0.14, 0.03 };
+    p->age = (int)within(64 + 17 * normal(s), 18, 100);
+    p->sex = (int)(next(s) & 1);
+    p->admission = pick(s, admission, 3);
+    p->ward = p->age > 80 && uniform(s) < 0.5 ? 4 : pick(s, ward, 5);
+    p->discharge = p->age > 75 && uniform(s) < 0.35 ? 2 : pick(s, discharge, 4);
+    p->days = (int)within(1 - 5 * log(uniform(s)) + (p->ward == 4 ? 4 : 0), 0, 30);
+    p->visits = (int)within(-1.6 * log(uniform(s)), 0, 20);
+    p->medications = (int)within(4 + 0.12 * p->age + 5 * normal(s) + 1.5 * p->visits, 0, 60);
+    p->bmi = within(27 + 5 * normal(s), 12, 70);
+    p->creatinine = within(exp(0.05 + 0.35 * normal(s) + 0.004 * (p->age - 60)), 0.2, 12);
+    p->bmi_missing = uniform(s) < 0.04;
+    p->ward_missing = uniform(s) < 0.01;
+}
+
+/* s z of (1) */
+static double logit(const stay *p)
+{
+    static const double admission[] = { 0.7, 0.2, -0.7 }, ward[] = { 0.2, -0.4, 0.1, 0.0, 0.3 };
+    static const double discharge[] = { -0.5, 0.1, 0.5, 1.4 };
+    double z = -1.15 + 0.025 * (p->age - 64) + 0.55 * within(p->visits, 0, 8) + 0.06 * (p->medications - 14) +
+               0.8 * (p->creatinine - 1.1);
+    z += admission[p->admission] + ward[p->ward] + discharge[p->discharge] + (p->sex ? 0.1 : 0.0);
+    z += 0.03 * fabs(p->bmi - 26) + 0.05 * (p->days - 5);
+    if (p->admission == 0 && p->days < 3) z += 0.9;
+    if (p->age > 75 && p->discharge == 0) z += 0.8;
+    return 1.4 * z;
+}
+
+static void draw(uint64_t *s, stay *p)
+{
+    draw_columns(s, p);
+    p->readmitted = uniform(s) < 1.0 / (1.0 + exp(-logit(p)));
+}
+
+/* ---- files --------------------------------------------------------------------------------------------- */
+static void put_row(FILE *f, int64_t id, const stay *p)
+{
+    fprintf(f, "P%07lld,%d,%s,%s,%s,%d,%d,%d,", (long long)id, p->age, sexes[p->sex], admissions[p->admission],
+            p->ward_missing ? "?" : wards[p->ward], p->days, p->visits, p->medications);
+    if (!p->bmi_missing) fprintf(f, "%d.%d", (int)p->bmi, (int)(10 * p->bmi) % 10);
+    fprintf(f, ",%d.%02d,%s,%s\n", (int)p->creatinine, (int)(100 * p->creatinine) % 100, discharges[p->discharge],
+            p->readmitted ? "yes" : "no");
+}
+
+static pv_status write_table(pv_ctx *ctx, const char *path, uint64_t seed, int64_t first, int64_t rows)
+{
+    pvi_atomic a;
+    stay p;
+    pv_status s = pvi_atomic_open(ctx, path, &a);
+    if (s != PV_OK) return s;
+    fputs("patient,age,sex,admission,ward,days,prior_visits,medications,bmi,creatinine,discharge,readmitted\n", a.f);
+    for (int64_t i = 0; i < rows; i++) {
+        draw(&seed, &p);
+        put_row(a.f, first + i, &p);
+    }
+    return pvi_atomic_commit(&a);
+}
+
+static void put_number(pvi_jw *w, const char *name, double lo, double hi, const char *missing)
+{
+    pvi_jw_open(w, NULL, '{');
+    pvi_jw_str(w, "name", name);
+    pvi_jw_str(w, "type", "number");
+    pvi_jw_f64(w, "min", lo);
+    pvi_jw_f64(w, "max", hi);
+    if (missing) pvi_jw_str(w, "missing", missing);
+    pvi_jw_close(w, '}');
+}
+
+static void put_words(pvi_jw *w, const char *name, const char *type, const char *const *words, int n)
+{
+    char text[64];
+    pvi_jw_open(w, NULL, '{');
+    pvi_jw_str(w, "name", name);
+    pvi_jw_str(w, "type", type);
+    pvi_jw_open(w, "values", '[');
+    for (int i = 0; i < n; i++) {
+        const bool quoted = words[i][0] == '"';
+        snprintf(text, sizeof text, "%.*s", (int)strlen(words[i]) - 2 * quoted, words[i] + quoted);
+        pvi_jw_str(w, NULL, text);
+    }
+    pvi_jw_close(w, ']');
+    pvi_jw_close(w, '}');
+}
+
+static pv_status write_schema(pv_ctx *ctx, const char *path)
+{
+    static const char *const label[] = { "no", "yes" };
+    pvi_str text = { .ctx = ctx };
+    pvi_jw w = { .out = &text, .indent = 2 };
+    char *json;
+    pvi_jw_open(&w, NULL, '{');
+    pvi_jw_bool(&w, "header", true);
+    pvi_jw_raw(&w, "missing", "[\"\", \"?\"]");
+    pvi_jw_open(&w, "columns", '[');
+    pvi_jw_raw(&w, NULL, "{\"name\": \"patient\", \"type\": \"ignore\"}");
+    put_number(&w, "age", 18, 100, NULL);
+    put_words(&w, "sex", "category", sexes, 2);
+    put_words(&w, "admission", "category", admissions, 3);
+    put_words(&w, "ward", "category", wards, 5);
+    put_number(&w, "days", 0, 30, NULL);
+    put_number(&w, "prior_visits", 0, 20, NULL);
+    put_number(&w, "medications", 0, 60, NULL);
+    put_number(&w, "bmi", 12, 70, "middle");
+    put_number(&w, "creatinine", 0, 12, NULL);
+    put_words(&w, "discharge", "category", discharges, 4);
+    put_words(&w, "readmitted", "label", label, 2);
+    pvi_jw_close(&w, ']');
+    pvi_jw_close(&w, '}');
+    pvi_str_puts(&text, "\n");
+    pv_status s = pvi_str_take(&text, &json);
+    if (s != PV_OK) return s;
+    s = pvi_file_write(ctx, path, json, strlen(json));
+    pvi_free(ctx, json);
+    return s;
+}
+
+pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows)
+{
+    pv_status s = PV_OK;
+    if (!ctx) return PV_E_ARG;
+    if (!folder || !*folder || rows < 1 || heldout_rows < 0 || rows > 10000000 || heldout_rows > 10000000)
+        return pvi_fail(ctx, PV_E_ARG, "a demonstration needs a folder and between 1 and 10000000 rows");
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return pvi_fail(ctx, PV_E_IO, "%s: %s", folder, strerror(errno));
+    const size_t n = strlen(folder) + 32;
+    char *path = pvi_alloc(ctx, n);
+    if (!path) return pvi_nomem(ctx);
+    snprintf(path, n, "%s/demo.schema.json", folder);
+    s = write_schema(ctx, path);
+    snprintf(path, n, "%s/demo_train.csv", folder);
+    if (s == PV_OK) s = write_table(ctx, path, seed, 1, rows);
+    snprintf(path, n, "%s/demo_test.csv", folder);
+    if (s == PV_OK) s = write_table(ctx, path, ~seed, rows + 1, heldout_rows);
+    pvi_free(ctx, path);
+    return s;
+}
