@@ -43,7 +43,7 @@ static inline pvi_cert fixture_cert(void)
         .model = "logistic",
         .optimizer = "pgd",
         .mechanism = "gaussian",
-        .sampler = "full-batch",
+        .sampler = "full batch",
         .rows = 20000,
         .features = 3,
         .clip_norm = 1.0,

@@ -4,7 +4,7 @@
  *   (1)  noise_stddev = noise_multiplier * sensitivity
  *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out, 2 under replace
  *   (3)  every noisy leaf of the events has the mechanism's kind and the recorded noise multiplier,
- *        and there are `queries` of them
+ *        stands under the recorded sampler, and there are `queries` of them
  *   (4)  under replace one row changes a sum by up to 2 clip_norm, so that each leaf of the replace
  *        events, which are otherwise the same releases, has a multiplier of at most
  *        noise_stddev / (2 clip_norm); the group bound counts zero-out steps, so there the limit is
@@ -42,9 +42,9 @@ static bool power_of_two(double x)
 
 typedef struct tally {
     int64_t leaves;
-    double lowest, highest; /* multiplier of the noisy leaves */
-    bool other;             /* a leaf that is not `kind` */
-    pv_ev_kind kind;
+    double lowest, highest;          /* multiplier of the noisy leaves */
+    pv_ev_kind kind, sampler, above; /* what a leaf must be, what must stand above it, what does */
+    bool other_kind, other_sampler;
 } tally;
 
 static void add_leaves(int64_t times, tally *t)
@@ -54,7 +54,8 @@ static void add_leaves(int64_t times, tally *t)
 
 static void count_leaf(const pv_event *ev, int64_t times, tally *t)
 {
-    if (ev->kind != t->kind) t->other = true;
+    if (ev->kind != t->kind) t->other_kind = true;
+    if (t->above != t->sampler) t->other_sampler = true;
     if (ev->a < t->lowest) t->lowest = ev->a;
     if (ev->a > t->highest) t->highest = ev->a;
     add_leaves(times, t);
@@ -64,6 +65,7 @@ static void count_leaf(const pv_event *ev, int64_t times, tally *t)
 static void count(const pv_event *ev, int64_t times, tally *t)
 {
     const int64_t before = t->leaves;
+    const pv_ev_kind above = t->above;
     if (times == 0) return;
     switch (ev->kind) {
     case PV_EV_NONE: return;
@@ -73,7 +75,9 @@ static void count(const pv_event *ev, int64_t times, tally *t)
         return;
     case PV_EV_POISSON:
     case PV_EV_FIXED:
+        t->above = above == PV_EV_NONE ? ev->kind : PV_EV_NONPRIVATE; /* a sample of a sample fits no sampler */
         count(ev->sub, 1, t);
+        t->above = above;
         t->leaves = before;
         add_leaves(times, t);
         return;
@@ -97,13 +101,26 @@ static bool same_releases(const pv_event *x, const pv_event *y)
     }
 }
 
+/* The event kind a sampler puts above its leaves; PV_EV_NONPRIVATE: no such sampler. */
+static pv_ev_kind event_of_sampler(const char *sampler)
+{
+    if (strcmp(sampler, "full batch") == 0 || strcmp(sampler, "cyclic") == 0) return PV_EV_NONE;
+    if (strcmp(sampler, "poisson") == 0) return PV_EV_POISSON;
+    if (strcmp(sampler, "fixed size") == 0) return PV_EV_FIXED;
+    return PV_EV_NONPRIVATE;
+}
+
 static pv_status check_events(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
+    const pv_ev_kind sampler = event_of_sampler(c->sampler);
     const pv_mechanism_ops *mech = (const pv_mechanism_ops *)(const void *)pv_find(PV_KIND_mechanism, c->mechanism);
     if (!mech) return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: unknown mechanism %s", name, c->mechanism);
-    tally t = { 0, INFINITY, -INFINITY, false, mech->event };
+    if (sampler == PV_EV_NONPRIVATE) return refuse(ctx, name, "unknown sampler");
+    tally t = { .lowest = INFINITY, .highest = -INFINITY, .kind = mech->event, .sampler = sampler };
     count(c->events, 1, &t);
-    if (t.other) return refuse(ctx, name, "the events hold a release that the recorded mechanism does not make");
+    if (t.other_kind) return refuse(ctx, name, "the events hold a release that the recorded mechanism does not make");
+    if (t.other_sampler)
+        return refuse(ctx, name, "the events hold a release under another sampler than the recorded one");
     if (t.leaves != c->queries) /* (3) */
         return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: queries is %lld, but the events hold %lld", name,
                         (long long)c->queries, (long long)t.leaves);
@@ -114,7 +131,7 @@ static pv_status check_events(pv_ctx *ctx, const char *name, const pvi_cert *c)
 
 static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
-    tally t = { 0, INFINITY, -INFINITY, false, PV_EV_NONE };
+    tally t = { .lowest = INFINITY, .highest = -INFINITY };
     if (c->relation == PV_REL_REPLACE) return PV_OK; /* the headline, already checked */
     if (!c->events_replace || !c->accountant_replace)
         return refuse(ctx, name, "the events or the accountant under replace are missing");
@@ -175,7 +192,7 @@ static pv_status account(pv_ctx *ctx, const char *name, const pvi_cert *c, bool 
         snprintf(why, sizeof why, "%s", pv_ctx_errmsg(ctx));
         return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the events cannot be accounted for: %s", name, why);
     }
-    if (replace && cost.group_bound != c->replace_is_group_bound)
+    if (rel == PV_REL_REPLACE && cost.group_bound != c->replace_is_group_bound)
         return refuse(ctx, name, "replace_is_group_bound does not fit the events");
     *epsilon = cost.epsilon;
     if (cost.epsilon <= claimed) return PV_OK; /* (5) */

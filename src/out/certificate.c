@@ -170,7 +170,6 @@ pv_status pvi_cert_write(pv_ctx *ctx, const pvi_cert *cert, char **json)
     if (c.relation == PV_REL_REPLACE) { /* nothing beside the headline */
         c.epsilon_replace = c.epsilon;
         c.accountant_replace = NULL;
-        c.replace_is_group_bound = false;
         c.events_replace = NULL;
     } else if (!c.accountant_replace) {
         c.accountant_replace = c.accountant;

@@ -16,8 +16,9 @@ typedef struct pvi_cert {
     double epsilon_replace;         /* the same releases under replace, at the same delta (zero-out headline) */
     const char *accountant_replace; /* NULL when writing: the same accountant */
     const pv_event *events_replace; /* replace headline: NULL, and epsilon_replace is not looked at */
-    bool replace_is_group_bound;
-    const char *model, *optimizer, *mechanism, *sampler;
+    bool replace_is_group_bound;    /* the cost under replace, headline or not, goes through zero-out twice */
+    const char *model, *optimizer, *mechanism;
+    const char *sampler;    /* "full batch", "poisson", "fixed size" or "cyclic" */
     int64_t rows, features; /* n and d as used in the guarantee */
     bool features_measured; /* taken from the file, treated as public */
     double clip_norm, sensitivity, noise_multiplier, noise_stddev, grid_spacing, row_norm;

@@ -59,7 +59,10 @@ static void check_head(pv_kind kind, const pv_plugin *p)
     PVT_CHECK(one_line(p->summary), AT "summary", WHO);
     PVT_CHECK(one_line(p->reference), AT "reference", WHO);
     PVT_CHECK(p->params != NULL, AT "params is NULL: use pv_no_params", WHO);
-    PVT_CHECK(pv_find(kind, p->name) == p, AT "found under another name, or twice", WHO);
+    PVT_CHECK(pv_find(kind, p->name) == p, AT "the name is taken", WHO);
+    int64_t same = 0;
+    for (int64_t i = 0; pv_nth(kind, i); i++) same += strcmp(pv_nth(kind, i)->name, p->name) == 0;
+    PVT_CHECK(same == 1, AT "registered %lld times", WHO, (long long)same);
     PVT_CHECK(p->cfg_size < (1 << 20) && p->state_size < (1 << 20), AT "sizes", WHO);
 }
 

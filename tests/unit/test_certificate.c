@@ -69,6 +69,14 @@ static void holds_and_round_trips(void **state)
     pvi_arena_free(a);
 }
 
+static void other_versions_of_the_program_are_read(void **state)
+{
+    (void)state;
+    pvi_cert c = fixture_cert();
+    c.made_by = "privet 7.5.3";
+    PVT_OK(forged(&c));
+}
+
 /* The last line, by the rule of docs/certificate-format.md. */
 static void checksum_is_the_documented_one(void **state)
 {
@@ -130,74 +138,114 @@ static void every_truncation_deletion_and_insertion_is_refused(void **state)
 }
 
 /* A forger who recomputes the checksum still has to make the numbers agree. */
-#define FORGE(change)                                                                                                \
+#define FORGE(say, change)                                                                                           \
     do {                                                                                                             \
         pvi_cert c = fixture_cert();                                                                                 \
         change;                                                                                                      \
         PVT_CHECK(forged(&c) == PV_E_VERIFY, "accepted: %s", #change);                                               \
+        PVT_CHECK(strstr(pv_ctx_errmsg(ctx), say), "%s: %s", #change, pv_ctx_errmsg(ctx));                           \
     } while (0)
 
-static void inconsistent_fields_are_refused(void **state)
+static void forged_numbers_are_refused(void **state)
 {
     (void)state;
-    static const pv_event other = { .kind = PV_EV_GAUSSIAN, .a = 32.5 }, none = { .kind = PV_EV_NONE };
-    static const pv_event more = { .kind = PV_EV_REPEAT, .n = 101, .sub = &other };
-    static const pv_event twice = { .kind = PV_EV_REPEAT, .n = 100, .sub = &other };
-    static const pv_event parts[2] = { { .kind = PV_EV_REPEAT, .n = 50, .sub = &other, .next = &parts[1] },
-                                       { .kind = PV_EV_REPEAT, .n = 50, .sub = &other } };
-    static const pv_event seq = { .kind = PV_EV_SEQ, .sub = parts },
-                          huge2 = { .kind = PV_EV_REPEAT, .n = 1LL << 40, .sub = &more };
-    static const pv_event huge = { .kind = PV_EV_REPEAT, .n = 1LL << 40, .sub = &huge2 };
-    FORGE(c.epsilon = 1.0);
-    FORGE(c.epsilon = fixture_epsilon(32.5, 100, 1e-5) * (1 - 2e-9));
-    FORGE(c.epsilon = INFINITY);
-    FORGE(c.epsilon = NAN);
-    FORGE(c.epsilon = -1);
-    FORGE(c.delta = 0);
-    FORGE(c.delta = 1);
-    FORGE(c.delta = NAN);
-    FORGE(c.delta = 1e-7);
-    FORGE(c.epsilon_replace = fixture_epsilon(16.25, 100, 1e-5) * (1 - 2e-9));
-    FORGE(c.epsilon_replace = c.epsilon * 0.5);
-    FORGE(c.epsilon_replace = NAN);
-    FORGE(c.queries = 99);
-    FORGE(c.queries = 101);
-    FORGE(c.events = &more);
-    FORGE(c.events = &none);
-    FORGE(c.events = &huge);
-    FORGE(c.events = NULL);
-    FORGE(c.events_replace = NULL);
-    FORGE(c.events_replace = &twice); /* replace may not use the zero-out sensitivity */
-    FORGE(c.events = &seq);           /* not the same releases as under replace */
-    FORGE((c.events_replace = &more, c.epsilon_replace = 100));
-    FORGE(c.replace_is_group_bound = true);
-    FORGE((c.replace_is_group_bound = true, c.events_replace = c.events));
-    FORGE(c.noise_multiplier = 33);
-    FORGE((c.noise_multiplier = 65, c.noise_stddev = 65));
-    FORGE(c.noise_stddev = 33);
-    FORGE(c.noise_stddev = NAN);
-    FORGE((c.noise_multiplier = 0, c.noise_stddev = 0));
-    FORGE((c.sensitivity = 0.5, c.noise_stddev = 16.25));
-    FORGE((c.sensitivity = 0.5, c.noise_stddev = 16.25, c.rounding_allowance = -0.5));
-    FORGE(c.sensitivity = INFINITY);
-    FORGE(c.rounding_allowance = 0.5);
-    FORGE(c.clip_norm = 2);
-    FORGE(c.clip_norm = -1);
-    FORGE(c.row_norm = 0);
-    FORGE(c.grid_spacing = 3e-5);
-    FORGE(c.grid_spacing = 0);
-    FORGE(c.rows = 0);
-    FORGE(c.features = 0);
-    FORGE(c.accountant = "no-such");
-    FORGE(c.accountant_replace = "no-such");
-    FORGE(c.mechanism = "no-such");
-    FORGE(c.mechanism = NULL);
-    FORGE(c.model = NULL);
-    FORGE(c.settings = NULL);
-    FORGE(c.data_digest = NULL);
-    FORGE(c.why_not = "test seed");
-    FORGE(c.is_private = false);
-    FORGE((c.is_private = false, c.why_not = "privacy=off"));
+    FORGE("more than the claimed", c.epsilon = 1.0);
+    FORGE("more than the claimed", c.epsilon = fixture_epsilon(32.5, 100, 1e-5) * (1 - 2e-9));
+    FORGE("epsilon is not", c.epsilon = INFINITY);
+    FORGE("epsilon is not", c.epsilon = NAN);
+    FORGE("epsilon is not", c.epsilon = -1);
+    FORGE("delta is not", c.delta = 0);
+    FORGE("delta is not", c.delta = 1);
+    FORGE("delta is not", c.delta = -1e-5);
+    FORGE("delta is not", c.delta = NAN);
+    FORGE("more than the claimed", c.delta = 1e-7);
+    FORGE("(replace)", c.epsilon_replace = fixture_epsilon(16.25, 100, 1e-5) * (1 - 2e-9));
+    FORGE("epsilon_replace is below", c.epsilon_replace = c.epsilon * 0.5);
+    FORGE("epsilon_replace is below", c.epsilon_replace = NAN);
+    FORGE("noise_multiplier is not", (c.noise_multiplier = 33, c.noise_stddev = 33));
+    FORGE("noise_multiplier is not", (c.noise_multiplier = 32, c.noise_stddev = 32));
+    FORGE("noise_stddev is not", c.noise_multiplier = 33);
+    FORGE("noise_stddev is not", c.noise_stddev = 33);
+    FORGE("finite and above 0", c.noise_stddev = NAN);
+    FORGE("finite and above 0", (c.noise_multiplier = 0, c.noise_stddev = 0));
+    FORGE("finite and above 0", c.sensitivity = INFINITY);
+    FORGE("finite and above 0", c.clip_norm = -1);
+    FORGE("finite and above 0", c.row_norm = 0);
+    FORGE("sensitivity does not follow", (c.sensitivity = 0.5, c.noise_stddev = 16.25));
+    FORGE("sensitivity does not follow", c.rounding_allowance = 0.5);
+    FORGE("sensitivity does not follow", c.clip_norm = 2);
+    FORGE("rounding_allowance is below", (c.sensitivity = 0.5, c.noise_stddev = 16.25, c.rounding_allowance = -0.5));
+    FORGE("power of two", c.grid_spacing = 3e-5);
+    FORGE("power of two", c.grid_spacing = 0);
+    FORGE("power of two", c.grid_spacing = NAN);
+    FORGE("out of range", c.rows = 0);
+    FORGE("out of range", c.features = 0);
+    FORGE("out of range", c.queries = -1);
+    FORGE("queries is 99", c.queries = 99);
+    FORGE("queries is 101", c.queries = 101);
+}
+
+static void forged_names_are_refused(void **state)
+{
+    (void)state;
+    FORGE("unknown accountant no-such", c.accountant = "no-such");
+    FORGE("unknown accountant no-such", c.accountant_replace = "no-such");
+    FORGE("accountant are missing", c.accountant = NULL);
+    FORGE("unknown mechanism no-such", c.mechanism = "no-such");
+    FORGE("are missing", c.mechanism = NULL);
+    FORGE("are missing", c.model = NULL);
+    FORGE("are missing", c.optimizer = NULL);
+    FORGE("are missing", c.sampler = NULL);
+    FORGE("unknown sampler", c.sampler = "some");
+    FORGE("are missing", c.settings = NULL);
+    FORGE("are missing", c.data_digest = NULL);
+    FORGE("gives a reason", c.why_not = "test seed");
+    FORGE("NOT PRIVATE: no reason", c.is_private = false);
+    FORGE("NOT PRIVATE: privacy=off", (c.is_private = false, c.why_not = "privacy=off"));
+}
+
+static void forged_events_are_refused(void **state)
+{
+    (void)state;
+    static const pv_event g = { .kind = PV_EV_GAUSSIAN, .a = 32.5 }, none = { .kind = PV_EV_NONE };
+    static const pv_event half = { .kind = PV_EV_GAUSSIAN, .a = 16.25 }, l = { .kind = PV_EV_LAPLACE, .a = 32.5 };
+    static const pv_event more = { .kind = PV_EV_REPEAT, .n = 101, .sub = &g };
+    static const pv_event zero = { .kind = PV_EV_REPEAT, .n = 100, .sub = &g };
+    static const pv_event lap = { .kind = PV_EV_REPEAT, .n = 100, .sub = &l };
+    static const pv_event more_half = { .kind = PV_EV_REPEAT, .n = 101, .sub = &half };
+    static const pv_event parts[2] = { { .kind = PV_EV_REPEAT, .n = 50, .sub = &g, .next = &parts[1] },
+                                       { .kind = PV_EV_REPEAT, .n = 50, .sub = &g } };
+    static const pv_event mixed[2] = { { .kind = PV_EV_REPEAT, .n = 99, .sub = &g, .next = &mixed[1] },
+                                       { .kind = PV_EV_GAUSSIAN, .a = 40 } };
+    static const pv_event lower[2] = { { .kind = PV_EV_GAUSSIAN, .a = 20, .next = &lower[1] },
+                                       { .kind = PV_EV_REPEAT, .n = 99, .sub = &g } };
+    static const pv_event seq = { .kind = PV_EV_SEQ, .sub = parts }, odd = { .kind = PV_EV_SEQ, .sub = mixed };
+    static const pv_event odd2 = { .kind = PV_EV_SEQ, .sub = lower }, first = { .kind = PV_EV_SEQ, .sub = &parts[1] };
+    static const pv_event huge = { .kind = PV_EV_REPEAT, .n = 1LL << 45, .sub = &g };
+    static const pv_event sampled = { .kind = PV_EV_POISSON, .a = 0.5, .sub = &g };
+    static const pv_event again = { .kind = PV_EV_POISSON, .a = 0.5, .sub = &sampled };
+    static const pv_event twice = { .kind = PV_EV_REPEAT, .n = 100, .sub = &again };
+    static const pv_event poisson = { .kind = PV_EV_REPEAT, .n = 100, .sub = &sampled };
+    FORGE("but the events hold 101", c.events = &more);
+    FORGE("but the events hold 0", c.events = &none);
+    FORGE("but the events hold 35184372088832", c.events = &huge);
+    FORGE("recorded mechanism", c.events = &lap);
+    FORGE("noise_multiplier is not", c.events = &odd);
+    FORGE("noise_multiplier is not", c.events = &odd2);
+    FORGE("events or the accountant are missing", c.events = NULL);
+    FORGE("under replace are missing", c.events_replace = NULL);
+    FORGE("not the same releases", c.events = &seq);
+    FORGE("another sampler", c.events = &poisson);
+    FORGE("another sampler", c.sampler = "poisson");
+    FORGE("another sampler", c.sampler = "fixed size");
+    FORGE("another sampler", (c.events = &poisson, c.sampler = "fixed size"));
+    FORGE("another sampler", (c.events = &twice, c.sampler = "poisson"));
+    FORGE("not the same releases", (c.events = &poisson, c.sampler = "poisson"));
+    FORGE("not the same releases", (c.events = &seq, c.events_replace = &first));
+    FORGE("not the same releases", (c.events_replace = &more_half, c.epsilon_replace = 100));
+    FORGE("against the change of a row", c.events_replace = &zero); /* replace may not use zero-out's sensitivity */
+    FORGE("replace_is_group_bound", c.replace_is_group_bound = true);
+    FORGE("replace_is_group_bound", (c.replace_is_group_bound = true, c.events_replace = c.events));
 }
 
 /* A replace headline: nothing beside it, and the sensitivity is twice the clipping norm. */
@@ -210,6 +258,9 @@ static void replace_headline(void **state)
     c.sensitivity = 2.0;
     c.noise_stddev = 65.0;
     PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    c.replace_is_group_bound = true;
+    PVT_IS(forged(&c), PV_E_VERIFY);
+    c.replace_is_group_bound = false;
     char *json = written(&c);
     PVT_TRUE(strstr(json, "\"events_replace\": null") && strstr(json, "had that row been any other row"));
     pvi_free(ctx, json);
@@ -370,10 +421,13 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         CASE(holds_and_round_trips),
+        CASE(other_versions_of_the_program_are_read),
         CASE(checksum_is_the_documented_one),
         CASE(every_changed_byte_is_refused),
         CASE(every_truncation_deletion_and_insertion_is_refused),
-        CASE(inconsistent_fields_are_refused),
+        CASE(forged_numbers_are_refused),
+        CASE(forged_names_are_refused),
+        CASE(forged_events_are_refused),
         CASE(replace_headline),
         CASE(edited_text_with_a_repaired_checksum),
         CASE(not_private_says_so),

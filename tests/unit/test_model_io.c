@@ -187,6 +187,38 @@ static void resealed_files_are_still_checked(void **state)
     pvi_free(ctx, text);
 }
 
+/* A header that is edited without changing its length, and sealed again. */
+static void edited_headers_are_refused(void **state)
+{
+    (void)state;
+    static const char *const edits[][2] = { { "\"classes\": 2", "\"classes\": 3" },
+                                            { "\"rows\": 20000", "\"rows\": -2000" },
+                                            { "\"y_lo\": -1", "\"y_lo\": 10" },
+                                            { "\"row_norm\"", "\"row_Norm\"" },
+                                            { "\n \"model\"", " \n\"model\"" },
+                                            { "\"schema\"", "\"schemb\"" },
+                                            { "\"no\"", "1234" },
+                                            { "\"PRIVATE: see", "\"PRIVATE: sea" } };
+    const pvi_model_file m = fixture_model(cert);
+    char *text;
+    size_t len;
+    PVT_OK(pvi_model_write(ctx, path, &m));
+    PVT_OK(pvi_file_read(ctx, path, 1 << 20, &text, &len));
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        const size_t n = strlen(edits[i][0]);
+        char *at = memmem(text, len, edits[i][0], n);
+        PVT_CHECK(at != NULL && strlen(edits[i][1]) == n, "%s", edits[i][0]);
+        memcpy(at, edits[i][1], n);
+        put_sealed(text, len);
+        PVT_CHECK(read_status() == PV_E_FORMAT, "accepted: %s", edits[i][1]);
+        PVT_IS(pv_verify(ctx, path, NULL), PV_E_VERIFY);
+        memcpy(at, edits[i][0], n);
+    }
+    put_sealed(text, len);
+    PVT_OK(read_status());
+    pvi_free(ctx, text);
+}
+
 static void huge_lengths_do_not_allocate(void **state)
 {
     (void)state;
@@ -249,6 +281,10 @@ static void certificate_of_another_model(void **state)
     PVT_IS(pv_verify(ctx, path, NULL), PV_E_VERIFY);
     m = fixture_model(cert);
     m.domain.n = 7;
+    PVT_OK(pvi_model_write(ctx, path, &m));
+    PVT_IS(pv_verify(ctx, path, NULL), PV_E_VERIFY);
+    m = fixture_model(cert);
+    m.domain.p = 7;
     PVT_OK(pvi_model_write(ctx, path, &m));
     PVT_IS(pv_verify(ctx, path, NULL), PV_E_VERIFY);
 }
@@ -351,6 +387,7 @@ int main(void)
         CASE(not_private_says_so),
         CASE(every_truncation_and_flip_is_refused),
         CASE(resealed_files_are_still_checked),
+        CASE(edited_headers_are_refused),
         CASE(huge_lengths_do_not_allocate),
         CASE(foreign_files),
         CASE(refuses_to_write_nonsense),
