@@ -11,8 +11,8 @@
 
 static void put_f64(pvi_str *out, double x)
 {
-    char text[32];
-    pvi_f64_text(x, text);
+    char text[32] = "nan"; /* without the sign printf may give it */
+    if (!isnan(x)) pvi_f64_text(x, text);
     pvi_str_puts(out, text);
 }
 
