@@ -36,17 +36,7 @@
  * (6) Constants: a row's gradient has norm at most sup|phi'| R =: G, the loss is L-smooth with
  *     L = sup|phi''| R^2.
  * Reference for (5): Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2. */
-#include "model.h"
-
-typedef struct block { /* one thread's scratch */
-    _Alignas(64) float m[PVI_BLOCK], c[PVI_BLOCK], y[PVI_BLOCK], norm[PVI_BLOCK];
-    int64_t r[PVI_BLOCK];        /* stored row numbers */
-    const float *row[PVI_BLOCK]; /* dense: where they start */
-    int64_t n, padded;           /* rows; rounded up to 16 */
-    int64_t ahead;               /* floats from here to the next block, 0: unknown */
-} block;
-
-enum { PAD = 16, CACHE = 32 * 1024 };
+#include "glm_block.h"
 
 extern const pvi_glm_kernel PVI_DECLARE_ISA(pvi_glm_kernel);
 const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_glm_kernel);
@@ -83,7 +73,7 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
     (void)cfg;
     (void)dom;
     (void)max_rows;
-    return sizeof(block);
+    return sizeof(glm_block);
 }
 
 static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
@@ -92,8 +82,9 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     (void)cfg;
 
     if (s->room < dom->p) {
-        s->room = (dom->p + PAD - 1) / PAD * PAD;
-        s->w = pv_arena_get(a, sizeof *s->w * (size_t)s->room);
+        const int64_t room = (dom->p + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
+        s->w = pv_arena_get(a, sizeof *s->w * (size_t)room);
+        s->room = s->w ? room : 0;
         if (!s->w) return PV_E_NOMEM;
     }
     for (int64_t j = 0; j < dom->p; j++) {
@@ -107,54 +98,14 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     return PV_OK;
 }
 
-/* Rows first .. of the view into the block. */
-static void block_fill(block *b, const pv_rows *rows, int64_t first)
-{
-    const int64_t fit = rows->x ? CACHE / (int64_t)sizeof(float) / rows->p / PAD * PAD : PVI_BLOCK;
-    const int64_t most = fit < PAD ? PAD : fit > PVI_BLOCK ? PVI_BLOCK : fit;
-
-    b->n = rows->n - first < most ? rows->n - first : most;
-    b->padded = (b->n + PAD - 1) / PAD * PAD;
-    for (int64_t i = 0; i < b->n; i++) b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
-    if (rows->x)
-        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
-    b->ahead = rows->pick ? 0 : b->n * rows->ld;
-}
-
-static void block_dots(const pvi_glm_state *s, const block *b, const pv_rows *rows, float *m)
-{
-    if (rows->x) s->kernel->dots(b->row, b->n, rows->p, s->w, b->ahead, m);
-    else s->kernel->csr_dots(rows, b->r, b->n, s->w, m);
-}
-
-/* out[i] = from[r_i], then harmless zeros up to the padded length. */
-static void block_gather(const block *b, const pv_rows *rows, const float *from, float *out)
-{
-    if (rows->pick)
-        for (int64_t i = 0; i < b->n; i++) out[i] = from[b->r[i]];
-    else memcpy(out, from + b->r[0], sizeof *out * (size_t)b->n);
-    for (int64_t i = b->n; i < b->padded; i++) out[i] = 0.0f;
-}
-
-static void block_margins(const pvi_glm_state *s, const pvi_glm_cfg *cfg, block *b, const pv_rows *rows)
-{
-    block_dots(s, b, rows, b->m);
-    for (int64_t i = b->n; i < b->padded; i++) b->m[i] = 0.0f;
-    block_gather(b, rows, rows->y, b->y);
-    if (cfg->link->props & PV_MARGIN)
-        for (int64_t i = 0; i < b->padded; i++) b->m[i] *= b->y[i];
-    else
-        for (int64_t i = 0; i < b->padded; i++) b->m[i] -= b->y[i];
-}
-
 static pvi_clip clip_bounds(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
 {
     double sup[3];
     pvi_link_sup(cfg->link, cfg->link_cfg, sup);
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
-    double free = clip >= sup[0] * s->row_norm ? s->row_norm : pvi_down(clip / sup[0], 1); /* (2) */
-    if (isinf(clip)) free = INFINITY;
-    return (pvi_clip) { .clip = pvi_float_down(clip), .free = pvi_float_down(free), .top = pvi_float_down(sup[0]) };
+    double safe = clip >= sup[0] * s->row_norm ? s->row_norm : pvi_down(clip / sup[0], 1); /* (2) */
+    if (isinf(clip)) safe = INFINITY;
+    return (pvi_clip) { .clip = pvi_float_down(clip), .safe = pvi_float_down(safe), .top = pvi_float_down(sup[0]) };
 }
 
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
@@ -163,10 +114,10 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     const pvi_glm_state *s = st;
     const pvi_glm_cfg *c = cfg;
     const pvi_clip k = clip_bounds(s, c, clip);
-    block *b = scratch;
+    glm_block *b = scratch;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i);
+        block_fill(b, rows, i, PVI_BLOCK);
         block_margins(s, c, b, rows);
         block_gather(b, rows, rows->norm, b->norm);
         c->link->eval(c->link_cfg, b->padded, b->m, NULL, b->c, NULL);
@@ -185,11 +136,11 @@ static double rounding(const void *cfg, int64_t m, int64_t d)
 static double value_sum(const void *st, const void *cfg, const pv_rows *rows, void *scratch)
 {
     const pvi_glm_cfg *c = cfg;
-    block *b = scratch;
+    glm_block *b = scratch;
     double sum = 0.0;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i);
+        block_fill(b, rows, i, PVI_BLOCK);
         block_margins(st, c, b, rows);
         c->link->eval(c->link_cfg, b->padded, b->m, b->c, NULL, NULL);
         for (int64_t j = 0; j < b->n; j++) sum += (double)b->c[j];
@@ -206,11 +157,11 @@ static int64_t outputs(const void *cfg, const pv_domain *dom)
 
 static void predict(const void *st, const void *cfg, const pv_rows *rows, float *score, void *scratch)
 {
-    block *b = scratch;
+    glm_block *b = scratch;
     (void)cfg;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i);
+        block_fill(b, rows, i, PVI_BLOCK);
         block_dots(st, b, rows, score + i);
     }
 }

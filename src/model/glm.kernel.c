@@ -123,7 +123,7 @@ static int64_t clip(const pvi_clip *k, int64_t n, const float *m, const float *n
         const vf ci = y ? vload(c + i) * vload(y + i) : vload(c + i);
         vf top = (k->clip / r) * 0x1.fffff8p-1f; /* (3): 1 - 2^-22 */
         top = vsel(top >= FLT_MIN, top, vset(0.0f));
-        top = vsel(r <= k->free, vset(k->top), top); /* (2) */
+        top = vsel(r <= k->safe, vset(k->top), top); /* (2) */
         const vf size = vabs(ci), cut = vcopysign(vsel(size <= top, size, top), ci);
         const vi good = (size <= FLT_MAX) & (mi == mi) & (r >= 0.0f); /* (4) */
         vstore(c + i, vsel(good, cut, vset(0.0f)));

@@ -62,9 +62,9 @@ typedef struct pvi_glm_cfg { /* filled by the plan */
 
 enum { PVI_BLOCK = 256 }; /* rows a kernel sees at once, at most */
 
-/* What is needed to bound a row's coefficient: |c| <= top where norm <= free, else below clip / norm. */
+/* What is needed to bound a row's coefficient: |c| <= top where norm <= safe, else below clip / norm. */
 typedef struct pvi_clip {
-    float clip, free, top;
+    float clip, safe, top;
 } pvi_clip;
 
 typedef struct pvi_glm_kernel {
@@ -88,6 +88,25 @@ typedef struct pvi_glm_state {
     double row_norm;
 } pvi_glm_state;
 
+/* ---- second derivatives (glm_hess.c) --------------------------------------------------------------------- */
+typedef struct pvi_hess_kernel {
+    void (*scale)(const float *const *row, int64_t n, int64_t p, const float *c, float *t, int64_t ldt);
+    /* h += sum of t[i] row[i]' as packed lower triangle, row after row; t padded to a multiple of 16. */
+    void (*add)(const float *const *row, int64_t n, int64_t p, const float *t, int64_t ldt, float *h);
+    void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, const float *c, float *h);
+} pvi_hess_kernel;
+extern const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT];
+
+/* h (p (p+1)/2 floats, lower triangle row after row) += sum of row Hessians, each clipped to Frobenius norm
+ * clip.  (M1)-(M3) hold as for gradients, with this rounding bound.  s: after begin() of the GLM. */
+void pvi_glm_hess_sum(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *rows, double clip, float *h,
+                      int64_t *n_bad, void *scratch);
+double pvi_glm_hess_rounding(int64_t m, int64_t p); /* in units of clip */
+size_t pvi_glm_hess_scratch(int64_t p);
+/* out += (sum of row Hessians) v, unclipped: a diagnostic.  v: a state whose begin() was given the vector. */
+void pvi_glm_hess_vec(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pvi_glm_state *v, const pv_rows *rows,
+                      float *out, void *scratch);
+
 /* ---- softmax: k classes, weights and gradients class after class, w[c * p + j] ------------------------- */
 enum { PVI_SOFT_ROWS = 64 }; /* rows of a block, at most; also the stride between classes of z */
 
@@ -98,6 +117,8 @@ typedef struct pvi_softmax_kernel {
                        float *z);
     /* z <- clipped p - e_y; y: class numbers; n a multiple of 16; returns how many rows were unusable. */
     int64_t (*coefficients)(float clip, int64_t n, int64_t k, const float *y, const float *norm, float *z);
+    /* a[c] <- p_c (a[c] - sum_b p_b a[b]) with p the softmax of z; both laid out like z; z is overwritten. */
+    void (*curvature)(int64_t n, int64_t k, float *z, float *a);
     void (*add)(const float *const *row, int64_t n, int64_t p, int64_t k, const float *z, float *g);
     void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *z, float *g);
 } pvi_softmax_kernel;
@@ -108,6 +129,11 @@ typedef struct pvi_softmax_state {
     float *w, *wt; /* k x ldw for dense rows, its transpose p x ldt for sparse ones; zeros in the padding */
     int64_t p, k, ldw, ldt;
 } pvi_softmax_state;
+
+/* out (k p floats) += (sum of row Hessians) v, a diagnostic.  v: a state whose begin() was given the vector;
+ * scratch: as for gradients. */
+void pvi_softmax_hess_vec(const pvi_softmax_state *s, const pvi_softmax_state *v, const pv_rows *rows, float *out,
+                          void *scratch);
 
 /* Largest float not above x. */
 float pvi_float_down(double x);

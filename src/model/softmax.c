@@ -19,13 +19,15 @@
  *     The roundings of square root, product, quotient, and scaled coefficient are one u each, those of t three:
  *     in all at most (k + 3) u/2 + 7 u < (k + 16) u, so ||scaled q|| norm <= clip in exact arithmetic.
  *     Rows with a NaN logit, an unknown label or a norm above 2^60 add zero and are counted.
+ * Hessian times V, a = V x, as a k x p matrix:
+ * (4) (diag(p) - p p') a x',  so row c is p_c (a_c - sum_b p_b a_b) x'.
  * Rounding (M2) and zero rows (M3) are those of glm.c: every coordinate of the sum is its own sequence of
  * multiply-adds over the rows, (5) there holds for any d. */
 #include "model.h"
 
 enum { PAD = 16, CACHE = 256 * 1024 };
 
-typedef struct block { /* one thread's scratch; z follows */
+typedef struct block { /* one thread's scratch; z and room for a second z follow */
     _Alignas(64) float y[PVI_SOFT_ROWS], norm[PVI_SOFT_ROWS];
     int64_t r[PVI_SOFT_ROWS];
     const float *row[PVI_SOFT_ROWS];
@@ -51,7 +53,7 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
 {
     (void)cfg;
     (void)max_rows;
-    return sizeof(block) + sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes;
+    return sizeof(block) + 2 * sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes;
 }
 
 static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
@@ -60,7 +62,7 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     (void)cfg;
 
     if (dom->classes < 2 || dom->classes > 1 << 20) return PV_E_UNSUPPORTED;
-    if (!s->w || s->p != dom->p || s->k != dom->classes) {
+    if (!s->w || !s->wt || s->p != dom->p || s->k != dom->classes) {
         s->p = dom->p;
         s->k = dom->classes;
         s->ldw = pad(s->p);
@@ -79,8 +81,8 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     return PV_OK;
 }
 
-/* Rows first .. of the view and their logits; the padding holds harmless zeros. */
-static void block_logits(const pvi_softmax_state *s, block *b, const pv_rows *rows, int64_t first)
+/* Rows first .. of the view into the block. */
+static void block_fill(block *b, const pv_rows *rows, int64_t first)
 {
     const int64_t fit = CACHE / (int64_t)sizeof(float) / rows->p / PAD * PAD;
     const int64_t most = fit < PAD ? PAD : fit > PVI_SOFT_ROWS ? PVI_SOFT_ROWS : fit;
@@ -88,14 +90,23 @@ static void block_logits(const pvi_softmax_state *s, block *b, const pv_rows *ro
     b->n = rows->n - first < most ? rows->n - first : most;
     b->padded = pad(b->n);
     for (int64_t i = 0; i < b->n; i++) b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
-    for (int64_t c = 0; c < s->k; c++)
-        for (int64_t i = b->n; i < b->padded; i++) b->z[c * PVI_SOFT_ROWS + i] = 0.0f;
-    if (rows->x) {
+    if (rows->x)
         for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
-        s->kernel->logits(b->row, b->n, s->p, s->k, s->w, s->ldw, b->z);
-    } else {
-        s->kernel->csr_logits(rows, b->r, b->n, s->k, s->wt, s->ldt, b->z);
-    }
+}
+
+/* The block's logits; the padding holds harmless zeros. */
+static void block_logits(const pvi_softmax_state *s, const block *b, const pv_rows *rows, float *z)
+{
+    for (int64_t c = 0; c < s->k; c++)
+        for (int64_t i = b->n; i < b->padded; i++) z[c * PVI_SOFT_ROWS + i] = 0.0f;
+    if (rows->x) s->kernel->logits(b->row, b->n, s->p, s->k, s->w, s->ldw, z);
+    else s->kernel->csr_logits(rows, b->r, b->n, s->k, s->wt, s->ldt, z);
+}
+
+static void block_add(const pvi_softmax_state *s, const block *b, const pv_rows *rows, const float *z, float *g)
+{
+    if (rows->x) s->kernel->add(b->row, b->n, s->p, s->k, z, g);
+    else s->kernel->csr_add(rows, b->r, b->n, s->k, z, g);
 }
 
 /* Class numbers; two classes are stored as -1 and +1. */
@@ -117,12 +128,27 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
 
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_logits(s, b, rows, i);
+        block_fill(b, rows, i);
+        block_logits(s, b, rows, b->z);
         block_labels(s, b, rows);
         for (int64_t j = 0; j < b->padded; j++) b->norm[j] = j < b->n ? rows->norm[b->r[j]] : 0.0f;
         *n_bad += s->kernel->coefficients(pvi_float_down(clip), b->padded, s->k, b->y, b->norm, b->z);
-        if (rows->x) s->kernel->add(b->row, b->n, s->p, s->k, b->z, g);
-        else s->kernel->csr_add(rows, b->r, b->n, s->k, b->z, g);
+        block_add(s, b, rows, b->z, g);
+    }
+}
+
+void pvi_softmax_hess_vec(const pvi_softmax_state *s, const pvi_softmax_state *v, const pv_rows *rows, float *out,
+                          void *scratch)
+{
+    block *b = scratch;
+    float *const a = b->z + s->k * PVI_SOFT_ROWS;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_fill(b, rows, i);
+        block_logits(s, b, rows, b->z);
+        block_logits(v, b, rows, a);
+        s->kernel->curvature(b->padded, s->k, b->z, a);
+        block_add(s, b, rows, a, out);
     }
 }
 
@@ -148,7 +174,8 @@ static double value_sum(const void *st, const void *cfg, const pv_rows *rows, vo
     (void)cfg;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_logits(s, b, rows, i);
+        block_fill(b, rows, i);
+        block_logits(s, b, rows, b->z);
         block_labels(s, b, rows);
         for (int64_t j = 0; j < b->n; j++)
             if (b->y[j] >= 0.0f && b->y[j] < (float)s->k) sum += row_loss(b->z + j, s->k, (int64_t)b->y[j]);
@@ -177,7 +204,8 @@ static void predict(const void *st, const void *cfg, const pv_rows *rows, float 
     (void)cfg;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_logits(s, b, rows, i);
+        block_fill(b, rows, i);
+        block_logits(s, b, rows, b->z);
         for (int64_t j = 0; j < b->n; j++) row_scores(b->z + j, s->k, score + (i + j) * (s->k == 2 ? 1 : s->k));
     }
 }

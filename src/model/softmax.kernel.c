@@ -130,6 +130,23 @@ static int64_t coefficients(float clip, int64_t n, int64_t k, const float *y, co
     return count;
 }
 
+static void curvature(int64_t n, int64_t k, float *z, float *a)
+{
+    for (int64_t i = 0; i < n; i += W) {
+        vf top = vload(z + i), sum = vset(0.0f), mean = sum;
+        for (int64_t c = 1; c < k; c++) top = vmax(top, vload(z + c * Z + i));
+        for (int64_t c = 0; c < k; c++) {
+            const vf e = vexp_neg(vload(z + c * Z + i) - top);
+            sum += e;
+            mean = vfma(e, vload(a + c * Z + i), mean);
+            vstore(z + c * Z + i, e);
+        }
+        mean = mean / sum;
+        for (int64_t c = 0; c < k; c++)
+            vstore(a + c * Z + i, vload(z + c * Z + i) / sum * (vload(a + c * Z + i) - mean)); /* (4) */
+    }
+}
+
 /* t classes by nv vectors of columns, the last with `lanes` lanes; t and nv are constants where inlined. */
 PVI_INLINE void add_tile(const float *const *row, int64_t n, int64_t j, int t, int nv, int64_t lanes, const float *z,
                          float *g, int64_t ldg)
@@ -186,6 +203,9 @@ static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k,
 }
 
 extern const pvi_softmax_kernel PVI_NAME(pvi_softmax_kernel);
-const pvi_softmax_kernel PVI_NAME(pvi_softmax_kernel) = {
-    .logits = logits, .csr_logits = csr_logits, .coefficients = coefficients, .add = add, .csr_add = csr_add
-};
+const pvi_softmax_kernel PVI_NAME(pvi_softmax_kernel) = { .logits = logits,
+                                                          .csr_logits = csr_logits,
+                                                          .coefficients = coefficients,
+                                                          .curvature = curvature,
+                                                          .add = add,
+                                                          .csr_add = csr_add };

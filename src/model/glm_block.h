@@ -1,0 +1,55 @@
+/* glm_block.h - a block of rows on its way through the GLM kernels, shared by glm.c and glm_hess.c. */
+#ifndef PVI_GLM_BLOCK_H
+#define PVI_GLM_BLOCK_H
+#include "model.h"
+
+enum { GLM_PAD = 16, GLM_CACHE = 32 * 1024 };
+
+typedef struct glm_block { /* one thread's scratch */
+    _Alignas(64) float m[PVI_BLOCK], c[PVI_BLOCK], y[PVI_BLOCK], norm[PVI_BLOCK];
+    int64_t r[PVI_BLOCK];        /* stored row numbers */
+    const float *row[PVI_BLOCK]; /* dense: where they start */
+    int64_t n, padded;           /* rows; rounded up to 16 */
+    int64_t ahead;               /* floats from here to the next block, 0: unknown */
+} glm_block;
+
+/* Rows first .. of the view into the block: at most `limit`, and no more than stay in the cache. */
+static inline void block_fill(glm_block *b, const pv_rows *rows, int64_t first, int64_t limit)
+{
+    const int64_t fit = rows->x ? GLM_CACHE / (int64_t)sizeof(float) / rows->p / GLM_PAD * GLM_PAD : limit;
+    const int64_t most = fit < GLM_PAD ? GLM_PAD : fit > limit ? limit : fit;
+
+    b->n = rows->n - first < most ? rows->n - first : most;
+    b->padded = (b->n + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
+    for (int64_t i = 0; i < b->n; i++) b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
+    if (rows->x)
+        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
+    b->ahead = rows->pick ? 0 : b->n * rows->ld;
+}
+
+static inline void block_dots(const pvi_glm_state *s, const glm_block *b, const pv_rows *rows, float *m)
+{
+    if (rows->x) s->kernel->dots(b->row, b->n, rows->p, s->w, b->ahead, m);
+    else s->kernel->csr_dots(rows, b->r, b->n, s->w, m);
+}
+
+/* out[i] = from[r_i], then harmless zeros up to the padded length. */
+static inline void block_gather(const glm_block *b, const pv_rows *rows, const float *from, float *out)
+{
+    if (rows->pick)
+        for (int64_t i = 0; i < b->n; i++) out[i] = from[b->r[i]];
+    else memcpy(out, from + b->r[0], sizeof *out * (size_t)b->n);
+    for (int64_t i = b->n; i < b->padded; i++) out[i] = 0.0f;
+}
+
+static inline void block_margins(const pvi_glm_state *s, const pvi_glm_cfg *cfg, glm_block *b, const pv_rows *rows)
+{
+    block_dots(s, b, rows, b->m);
+    for (int64_t i = b->n; i < b->padded; i++) b->m[i] = 0.0f;
+    block_gather(b, rows, rows->y, b->y);
+    if (cfg->link->props & PV_MARGIN)
+        for (int64_t i = 0; i < b->padded; i++) b->m[i] *= b->y[i];
+    else
+        for (int64_t i = 0; i < b->padded; i++) b->m[i] -= b->y[i];
+}
+#endif

@@ -1,0 +1,102 @@
+/* glm_hess.c - second derivatives of generalised linear models.  Names as in glm.c.
+ *
+ * The Hessian of a row is c x x' with c = y^2 phi''(m) (margin; y^2 = 1) or phi''(m) (residual): symmetric of
+ * rank one, so its Frobenius norm is |c| ||x||^2.
+ * (1) Sums are held as the lower triangle, row after row: h[a (a+1)/2 + b], b <= a; d = p (p+1)/2 numbers.
+ * (2) Clipping: |c| norm^2 <= clip.  The float norm^2 is raised by a factor 1 + 2^-21 to lie above the exact
+ *     square; then (2)-(4) of glm.c apply with norm^2 for norm and phi'' for phi'.  Nothing is clipped if
+ *     clip >= sup|phi''| R^2.
+ * (3) Rounding.  An entry is fl(S + fl(t x_b)), t = fl(c x_a), one rounding more per row than a gradient:
+ *     E_k <= (1 + u) E_{k-1} + u (k + 2 + 3u) clip, so
+ *     E_m <= u (1 + u)^(m+3) m (m + 5)/2 clip + m p 2^-88 clip (underflow),
+ *     in the Frobenius norm of the symmetric matrix, since every entry's error is relative to that entry.
+ * (4) Matrix rows are summed data row after data row, as gradients are: (M3) holds.
+ * (5) Hessian times v: sum of c <x,v> x, two dot products and one sum; a diagnostic, not clipped. */
+#include "glm_block.h"
+
+enum { HESS_ROWS = 64 };
+
+typedef struct hess_block {
+    glm_block b;
+    _Alignas(64) float t[]; /* c_i x_i, rows padded to 16 */
+} hess_block;
+
+extern const pvi_hess_kernel PVI_DECLARE_ISA(pvi_hess_kernel);
+const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_hess_kernel);
+
+static int64_t pad(int64_t n)
+{
+    return (n + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
+}
+
+size_t pvi_glm_hess_scratch(int64_t p)
+{
+    return sizeof(hess_block) + sizeof(float) * HESS_ROWS * (size_t)pad(p);
+}
+
+double pvi_glm_hess_rounding(int64_t m, int64_t p)
+{
+    const double u = 0x1p-24, rows = (double)m;
+    const double sum = u * pow(1.0 + u, rows + 3.0) * rows * (rows + 5.0) / 2.0; /* (3) */
+    return pv_up((sum + rows * (0x1p-49 + (double)p * 0x1p-88)) * (1.0 + 0x1p-40), 4);
+}
+
+static pvi_clip clip_bounds(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
+{
+    const double square = s->row_norm * s->row_norm;
+    double sup[3];
+    pvi_link_sup(cfg->link, cfg->link_cfg, sup);
+    PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
+    double safe = clip >= sup[1] * square ? square * (1.0 + 0x1p-20) : pvi_down(clip / sup[1], 1); /* (2) */
+    if (isinf(clip)) safe = INFINITY;
+    return (pvi_clip) { .clip = pvi_float_down(clip), .safe = pvi_float_down(safe), .top = pvi_float_down(sup[1]) };
+}
+
+/* Rows first .. of the view with their phi'' in b->c. */
+static void block_curvature(const pvi_glm_state *s, const pvi_glm_cfg *cfg, glm_block *b, const pv_rows *rows,
+                            int64_t first)
+{
+    block_fill(b, rows, first, HESS_ROWS);
+    block_margins(s, cfg, b, rows);
+    cfg->link->eval(cfg->link_cfg, b->padded, b->m, NULL, NULL, b->c);
+}
+
+void pvi_glm_hess_sum(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *rows, double clip, float *h,
+                      int64_t *n_bad, void *scratch)
+{
+    const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
+    const pvi_clip k = clip_bounds(s, cfg, clip);
+    hess_block *hb = scratch;
+    glm_block *b = &hb->b;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_curvature(s, cfg, b, rows, i);
+        block_gather(b, rows, rows->norm, b->norm);
+        for (int64_t j = 0; j < b->padded; j++) {
+            b->norm[j] = b->norm[j] < 0.0f ? -1.0f : b->norm[j] * b->norm[j] * (1.0f + 0x1p-21f);
+            b->y[j] *= b->y[j];
+        }
+        *n_bad += s->kernel->clip(&k, b->padded, b->m, b->norm, cfg->link->props & PV_MARGIN ? b->y : NULL, b->c);
+        if (rows->x) {
+            kernel->scale(b->row, b->n, rows->p, b->c, hb->t, pad(rows->p));
+            kernel->add(b->row, b->n, rows->p, hb->t, pad(rows->p), h);
+        } else {
+            kernel->csr_add(rows, b->r, b->n, b->c, h);
+        }
+    }
+}
+
+void pvi_glm_hess_vec(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pvi_glm_state *v, const pv_rows *rows,
+                      float *out, void *scratch)
+{
+    hess_block *hb = scratch;
+    glm_block *b = &hb->b;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_curvature(s, cfg, b, rows, i);
+        block_dots(v, b, rows, b->m);
+        for (int64_t j = 0; j < b->n; j++) b->c[j] *= b->m[j]; /* (5) */
+        if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, out);
+        else s->kernel->csr_add(rows, b->r, b->n, b->c, out);
+    }
+}
