@@ -2,7 +2,8 @@
  * its events.  Nothing but the certificate is needed: no data, no model.
  *
  *   (1)  noise_stddev = noise_multiplier * sensitivity
- *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out, 2 under replace
+ *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out and where replace is
+ *        counted as two zero-out steps (the group bound), 2 under replace otherwise
  *   (3)  every noisy leaf of the events has the mechanism's kind and the recorded noise multiplier,
  *        stands under the recorded sampler, and there are `queries` of them
  *   (4)  under replace one row changes a sum by up to 2 clip_norm, so that each leaf of the replace
@@ -150,7 +151,7 @@ static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
 
 static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
-    const double k = c->relation == PV_REL_REPLACE ? 2.0 : 1.0;
+    const double k = c->relation == PV_REL_REPLACE && !c->replace_is_group_bound ? 2.0 : 1.0;
     if (!(c->delta > 0.0 && c->delta < 1.0)) return refuse(ctx, name, "delta is not between 0 and 1");
     if (!(c->epsilon >= 0.0 && isfinite(c->epsilon))) return refuse(ctx, name, "epsilon is not a finite number >= 0");
     if (c->rows < 1 || c->features < 1 || c->queries < 0)

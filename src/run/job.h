@@ -63,6 +63,7 @@ typedef struct pvi_job {
     int64_t group_rows; /* rows per float sum: blocks fixed by position                                */
     double rounding;    /* E: L2 distance of one computed group sum from the exact one, grid included   */
     double spacing, sensitivity, sensitivity_replace, noise_multiplier, noise_scale;
+    double row_change;  /* how far a neighbour can move one sum under the relation                      */
     const pv_event *events, *events_replace;
     pvi_cost cost, cost_replace;
 } pvi_job;

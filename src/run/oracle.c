@@ -189,7 +189,7 @@ static void sum_rows(pv_oracle *o)
 static pv_status release(pv_oracle *o, double *g)
 {
     const pvi_job *j = o->job;
-    const pvi_release r = { j->prob.grad_event, o->lane[0].sum, j->prob.d, j->spacing, j->sensitivity };
+    const pvi_release r = { j->prob.grad_event, o->lane[0].sum, j->prob.d, j->spacing, j->row_change };
     pv_status s = PV_OK;
 
     if (o->tap) o->tap(o->tap_user, &r, NULL);

@@ -11,6 +11,8 @@
  *       Groups are fixed by the position of a row, and group sums are added as integers, so two
  *       neighbouring tables differ in one group sum only; that sum moves by C (2 C), and each of
  *       the two computed values is within E of its exact one.
+ *       Poisson sampling under replace is accounted for as two zero-out steps (the group bound), so
+ *       its noise is scaled to the zero-out Delta.
  *   (4) sigma = z Delta, z calibrated so that the planned events cost at most (epsilon, delta)
  * Under contract M3 a row that contributes zero leaves its group's sum bit-identical, so leaving a
  * row out of a Poisson sample and zeroing it out give the same sum: what the accountant assumes. */
@@ -227,6 +229,7 @@ static pv_status set_sampler(pvi_job *j)
         return pvi_fail(j->ctx, PV_E_PARAM, "sampler.batch=%g is more than the %lld rows there are", batch,
                         (long long)j->dom.n);
     if (j->sampler == PVI_FIXED_SIZE) batch = floor(batch);
+    if (batch == n) j->sampler = PVI_FULL_BATCH; /* every row, whatever the sampler */
     j->rate = batch / n;
     j->prob.batch = batch;
     j->group_rows = FULL_GROUP;
@@ -289,6 +292,11 @@ static pv_status set_noise(pvi_job *j)
     return plan_events(j, z, &j->events);
 }
 
+static bool group_bound(const pvi_job *j)
+{
+    return j->sampler == PVI_POISSON;
+}
+
 /* (2), (3), (4).  The grid is chosen for the noise without the allowance, then the allowance for the
  * grid enlarges the noise: the spacing stays at least as fine as intended. */
 static pv_status set_sensitivity(pvi_job *j)
@@ -306,7 +314,8 @@ static pv_status set_sensitivity(pvi_job *j)
         pv_up(C * j->model.ops->rounding(j->model.cfg, m, j->prob.d) + pvi_grid_error(j->spacing, j->prob.d), 4);
     const double zero_out = pv_up(C + 2.0 * j->rounding, 2);
     j->sensitivity_replace = pv_up(2.0 * C + 2.0 * j->rounding, 2);
-    j->sensitivity = j->prob.sensitivity = replace ? j->sensitivity_replace : zero_out;
+    j->row_change = replace ? j->sensitivity_replace : zero_out;
+    j->sensitivity = j->prob.sensitivity = replace && !group_bound(j) ? j->sensitivity_replace : zero_out;
     j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;
     return PV_OK;
 }
@@ -319,8 +328,9 @@ static pv_status set_cost(pvi_job *j)
     if (j->cost.epsilon > j->prob.epsilon && isnan(j->plan->s.noise_multiplier))
         return pvi_fail(j->ctx, PV_E_BUDGET, "the plan costs epsilon = %g, more than the budget %g", j->cost.epsilon,
                         j->prob.epsilon);
-    /* The same releases measured by the larger sensitivity of `replace`. */
-    j->events_replace = pvi_event_scale(j->arena, j->events, pvi_down(j->sensitivity / j->sensitivity_replace, 2));
+    /* The same releases measured by the larger sensitivity of `replace`, or counted twice. */
+    const double factor = group_bound(j) ? 1.0 : pvi_down(j->sensitivity / j->sensitivity_replace, 2);
+    j->events_replace = pvi_event_scale(j->arena, j->events, factor);
     if (!j->events_replace) return pvi_nomem(j->ctx);
     return pvi_account(j->ctx, acct, PV_REL_REPLACE, j->events_replace, j->prob.delta, &j->cost_replace);
 }

@@ -49,27 +49,41 @@ static const char *why_not_private(const pvi_job *j, const pv_rng *rng)
     return NULL;
 }
 
+/* The part of the certificate that says what it cost. */
+static pv_status fill_cost(pv_result *r, const pvi_job *j)
+{
+    pvi_cert *c = &r->cert;
+    const bool replace = j->prob.relation == PV_REL_REPLACE;
+
+    c->relation = j->prob.relation;
+    c->events = pvi_event_scale(r->arena, j->events, 1.0);
+    if (!c->events) return pvi_nomem(r->ctx);
+    c->epsilon = c->epsilon_replace = INFINITY;
+    c->delta = 1.0;
+    c->accountant = "none";
+    if (!j->private_run) return PV_OK;
+    c->epsilon = pvi_cert_claim(j->cost.epsilon, j->prob.epsilon);
+    c->delta = j->prob.delta;
+    c->accountant = j->cost.accountant;
+    c->replace_is_group_bound = replace ? j->cost.group_bound : j->cost_replace.group_bound;
+    c->epsilon_replace = replace ? c->epsilon : fmax(c->epsilon, pvi_cert_claim(j->cost_replace.epsilon, INFINITY));
+    if (replace) return PV_OK;
+    c->accountant_replace = j->cost_replace.accountant;
+    c->events_replace = pvi_event_scale(r->arena, j->events_replace, 1.0);
+    return c->events_replace ? PV_OK : pvi_nomem(r->ctx);
+}
+
 static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matrix *m, const pv_oracle *o,
                                   const pv_rng *rng)
 {
     const char **own = pv_arena_get(r->arena, sizeof *own * MAX_ASSUMPTIONS);
-    const pv_event *ev = pvi_event_scale(r->arena, j->events, 1.0);
-    const pv_event *evr = j->events_replace ? pvi_event_scale(r->arena, j->events_replace, 1.0) : NULL;
     char *settings;
 
-    if (!own || !ev || (j->events_replace && !evr)) return pvi_nomem(r->ctx);
+    if (!own) return pvi_nomem(r->ctx);
     pv_status s = pvi_settings_write(j->plan, j, false, &settings);
     if (s != PV_OK) return s;
     r->cert = (pvi_cert) {
         .why_not = why_not_private(j, rng),
-        .relation = j->prob.relation,
-        .epsilon = j->private_run ? j->cost.epsilon : INFINITY,
-        .delta = j->private_run ? j->prob.delta : 1.0,
-        .accountant = j->private_run ? j->cost.accountant : "none",
-        .events = ev,
-        .epsilon_replace = j->private_run ? j->cost_replace.epsilon : INFINITY,
-        .events_replace = evr,
-        .replace_is_group_bound = j->cost_replace.group_bound,
         .model = j->model.named->name,
         .optimizer = j->opt->head.name,
         .mechanism = j->mech->head.name,
@@ -91,7 +105,7 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
     r->cert.is_private = r->cert.why_not == NULL;
     list_assumptions(&r->cert, j, own);
     if (!r->cert.data_digest || !r->cert.settings) return pvi_nomem(r->ctx);
-    return PV_OK;
+    return fill_cost(r, j);
 }
 
 static pv_status fill_file(pv_result *r, const pvi_job *j, const pvi_matrix *m)

@@ -2,6 +2,8 @@
 #include "run/job.h"
 #include "pvtable.h"
 
+#include <unistd.h>
+
 static pv_ctx *ctx;
 
 static int setup(void **state)
@@ -220,6 +222,40 @@ static void settings_refused_with_a_reason(void **state)
     pv_plan_free(p);
 }
 
+/* Every relation and sampler: what a run certifies, verify accepts; and not from a seeded run. */
+static void certificates_verify(void **state)
+{
+    (void)state;
+    static const char *const relations[] = { "zero-out", "replace" }, *const samplers[] = { "full", "poisson", "fixed" };
+    pvt_table *t = pvt_table_make(2000, 5, 2, 2);
+    char path[] = "/tmp/privet-cert-XXXXXX";
+    close(mkstemp(path));
+    int verified = 0;
+    for (int i = 0; i < 12; i++) {
+        const char *pairs[] = { "budget.relation", relations[i % 2], "sampler", samplers[i / 2 % 3], i / 6 ? "run.seed" : "clip",
+                                i / 6 ? "1" : "0.5", NULL };
+        pv_plan *p = plan_with(pairs);
+        pv_result *r;
+        const char *json;
+        const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+        if (s == PV_OK) {
+            PVT_OK(pv_result_certificate(r, &json));
+            PVT_OK(pvi_file_write(ctx, path, json, strlen(json)));
+            const pv_status v = pv_verify(ctx, path, NULL);
+            PVT_CHECK(v == (i / 6 ? PV_E_VERIFY : PV_OK), "%s %s: %s", pairs[1], pairs[3], pv_ctx_errmsg(ctx));
+            verified++;
+        } else {
+            PVT_CHECK(s == PV_E_UNSUPPORTED, "%s %s: %s", pairs[1], pairs[3], pv_ctx_errmsg(ctx));
+            print_message("refused: %s\n", pv_ctx_errmsg(ctx));
+        }
+        pv_result_free(r);
+        pv_plan_free(p);
+    }
+    PVT_CHECK(verified >= 4, "only %d configurations ran", verified);
+    unlink(path);
+    pvt_table_free(t);
+}
+
 typedef struct failing {
     int64_t left;
 } failing;
@@ -275,6 +311,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(released_noise_has_the_declared_size, setup, teardown),
         cmocka_unit_test_setup_teardown(settings_round_trip, setup, teardown),
         cmocka_unit_test_setup_teardown(settings_refused_with_a_reason, setup, teardown),
+        cmocka_unit_test_setup_teardown(certificates_verify, setup, teardown),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
