@@ -14,7 +14,7 @@ setup:
 	@sh tools/bootstrap.sh
 demo: setup
 	@$(MAKE) --no-print-directory all
-	@$(BUILD)/privet demo
+	@$(BUILD)/privet demo $(BUILD)/demo
 test: setup
 	@$(MAKE) --no-print-directory all
 	@$(CTEST) --test-dir $(BUILD) -LE long -j 2 --output-on-failure

@@ -1,9 +1,77 @@
-#include <stdio.h>
+/* main.c - the command table, and from argv to one of its rows. */
+#include "cli.h"
 
-#include "privet.h"
+#include <stdlib.h>
+#include <string.h>
 
-int main(void)
+#define SETTINGS OPT_PLAN | OPT_DATA
+const command cli_commands[] = {
+    { "train", cmd_train, "DATA [key=value ...]", 1, 1, SETTINGS | OPT_OUT | OPT_CERT | OPT_JSON | OPT_QUIET,
+      "fit a model to private rows, within a privacy budget" },
+    { "predict", cmd_predict, "MODEL DATA [key=value ...]", 2, 2, OPT_DATA | OPT_OUT | OPT_JSON | OPT_QUIET,
+      "score rows with a model" },
+    { "eval", cmd_eval, "MODEL DATA [key=value ...]", 2, 2, OPT_DATA | OPT_JSON | OPT_QUIET,
+      "accuracy, log loss, AUC and confusion matrix on labelled rows" },
+    { "plan", cmd_plan, "[DATA] [key=value ...]", 0, 1, SETTINGS | OPT_JSON | OPT_QUIET,
+      "cost, noise and steps of a run, without reading data" },
+    { "verify", cmd_verify, "MODEL|CERTIFICATE", 1, 1, OPT_CERT | OPT_JSON,
+      "recompute epsilon from the recorded events; needs no data" },
+    { "list", cmd_list, "[KIND]", 0, 1, OPT_JSON, "every plug-in and setting: default, range, meaning" },
+    { "demo", cmd_demo, "[FOLDER]", 0, 1, OPT_QUIET, "the whole path once, on data made up on the spot" },
+    { "help", cmd_help, "[COMMAND]", 0, 1, 0, "how to use a command" },
+    { "man", cmd_man, "", 0, 0, 0, NULL },
+    { "complete", cmd_complete, "", 0, 0, 0, NULL },
+    { 0 },
+};
+
+const command *find_command(const char *name)
 {
-    puts(pv_version());
-    return 0;
+    for (const command *c = cli_commands; c->name; c++)
+        if (strcmp(c->name, name) == 0) return c;
+    return NULL;
+}
+
+static const char *command_name(const void *list, int i)
+{
+    for (const command *c = list; c->name; c++)
+        if (c->help && i-- == 0) return c->name;
+    return NULL;
+}
+
+int unknown_command(const char *name)
+{
+    const char *near = nearest(name, command_name, cli_commands);
+    if (near) return usage("unknown command %s; did you mean %s?", name, near);
+    return usage("unknown command %s; privet --help lists what there is", name);
+}
+
+static int run(const command *cmd, int argc, char **argv)
+{
+    cli c = { .cmd = cmd };
+    int code = args_parse(cmd, argc, argv, &c.args);
+    if (code == EXIT_DONE && pv_ctx_create(NULL, &c.ctx) != PV_OK) code = complain(EXIT_INTERNAL, "out of memory");
+    if (code == EXIT_DONE) {
+        notes_attach(&c);
+        progress_attach(&c);
+        code = c.args.help ? command_help(&c, cmd) : cmd->run(&c);
+        progress_clear();
+    }
+    if (code == EXIT_DONE) notes_flush();
+    pv_ctx_free(c.ctx);
+    args_free(&c.args);
+    return flush_stdout(code);
+}
+
+int main(int argc, char **argv)
+{
+    signals_install();
+    if (argc < 2) return usage("no command given; privet --help lists what there is");
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("privet %s\n", pv_version());
+        return flush_stdout(EXIT_DONE);
+    }
+    const bool wants_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+    const command *cmd = find_command(wants_help ? "help" : argv[1]);
+    if (!cmd) return unknown_command(argv[1]);
+    return run(cmd, argc - 2, argv + 2);
 }

@@ -60,11 +60,25 @@ void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user)
     ctx->progress_user = user;
 }
 
+/* Bytes of the UTF-8 character at s, 0 if it is none or a control character (C1 included). */
+static int character(const unsigned char *s)
+{
+    if (s[0] < 0x80) return s[0] >= 0x20 && s[0] != 0x7f;
+    const int n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4 || (s[0] == 0xc2 && s[1] < 0xa0)) return 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    return n;
+}
+
 /* Control characters of a hostile file must not reach a terminal through a message. */
 static void make_printable(char *s)
 {
-    for (; *s; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f) *s = '?';
+    while (*s) {
+        const int n = character((const unsigned char *)s);
+        if (n == 0) *s = '?';
+        s += n ? n : 1;
+    }
 }
 
 pv_status pvi_fail(pv_ctx *ctx, pv_status s, const char *fmt, ...)

@@ -406,7 +406,12 @@ static pv_status cost_json(pvi_job *j, char **json)
     pvi_str b = { .ctx = j->ctx };
     pvi_jw w = { .out = &b, .indent = 2 };
     pvi_jw_open(&w, NULL, '{');
-    pvi_jw_bool(&w, "private", j->private_run);
+    const bool seeded = j->plan->s.seed != PV_AUTO_I64;
+    pvi_jw_bool(&w, "private", j->private_run && !seeded);
+    if (!j->private_run || seeded) {
+        pvi_jw_str(&w, "warning", "NOT PRIVATE");
+        pvi_jw_str(&w, "why", j->private_run ? "run.seed makes the noise reproducible" : "privacy=off adds no noise");
+    }
     pvi_jw_str(&w, "model", j->model.named->name);
     pvi_jw_str(&w, "optimizer", j->opt->head.name);
     pvi_jw_i64(&w, "rows", j->dom.n);

@@ -53,7 +53,9 @@ static void json_round_trip(void **state)
     pvi_jw_bool(&w, NULL, false);
     pvi_jw_close(&w, ']');
     pvi_jw_close(&w, '}');
-    assert_string_equal(out.s, "{\"s\":\"x\\u000a\xc3\xa9\xf0\x9f\x98\x80\",\"f\":0.1,\"inf\":\"inf\",\"l\":[-9223372036854775808,false]}");
+    assert_string_equal(
+        out.s,
+        "{\"s\":\"x\\u000a\xc3\xa9\xf0\x9f\x98\x80\",\"f\":0.1,\"inf\":\"inf\",\"l\":[-9223372036854775808,false]}");
     PVT_OK(parse(out.s, a, &v));
     pvi_str_free(&out);
     pvi_arena_free(a);
@@ -62,8 +64,10 @@ static void json_round_trip(void **state)
 static void json_refuses(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "", "{", "[1,]", "{\"a\":1,\"a\":2}", "{a:1}", "[01]", "[1.]", "[1e]", "[+1]", "nul",
-                                       "\"\\u0000\"", "\"\\ud800\"", "\"\\q\"", "\"a", "[1] x", "[1e999]", "\"\t\"", "[\"\\" };
+    static const char *const bad[] = {
+        "",    "{",           "[1,]",        "{\"a\":1,\"a\":2}", "{a:1}", "[01]",  "[1.]",    "[1e]",   "[+1]",
+        "nul", "\"\\u0000\"", "\"\\ud800\"", "\"\\q\"",           "\"a",   "[1] x", "[1e999]", "\"\t\"", "[\"\\"
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         pv_arena *a = pvi_arena_create(ctx);
         pvi_json *v;
@@ -102,7 +106,8 @@ static void numbers_round_trip(void **state)
     double d;
     int64_t k;
     PVT_TRUE(!pvi_parse_f64("0x10", 4, &d) && !pvi_parse_f64(" 1", 2, &d) && !pvi_parse_f64("1 ", 2, &d));
-    PVT_TRUE(!pvi_parse_i64("9223372036854775808", 19, &k) && !pvi_parse_i64("-", 1, &k) && !pvi_parse_i64("1.0", 3, &k));
+    PVT_TRUE(!pvi_parse_i64("9223372036854775808", 19, &k) && !pvi_parse_i64("-", 1, &k) &&
+             !pvi_parse_i64("1.0", 3, &k));
 }
 
 typedef struct cfg {
@@ -111,14 +116,12 @@ typedef struct cfg {
     bool on;
     const char *path;
 } cfg;
-static const pv_param rows[] = {
-    { "eta", PV_F64, offsetof(cfg, eta), 0.5, 0, 10, false, "step", NULL },
-    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T", NULL },
-    { "mode", PV_ENUM, offsetof(cfg, mode), 1, 0, 0, false, "which", "last|average" },
-    { "on", PV_BOOL, offsetof(cfg, on), 1, 0, 1, false, "switch", NULL },
-    { "path", PV_STR, offsetof(cfg, path), 0, 0, 0, false, "file", NULL },
-    { 0 }
-};
+static const pv_param rows[] = { { "eta", PV_F64, offsetof(cfg, eta), 0.5, 0, 10, false, "step", NULL },
+                                 { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T", NULL },
+                                 { "mode", PV_ENUM, offsetof(cfg, mode), 1, 0, 0, false, "which", "last|average" },
+                                 { "on", PV_BOOL, offsetof(cfg, on), 1, 0, 1, false, "switch", NULL },
+                                 { "path", PV_STR, offsetof(cfg, path), 0, 0, 0, false, "file", NULL },
+                                 { 0 } };
 
 static void parameters(void **state)
 {
@@ -131,11 +134,13 @@ static void parameters(void **state)
     PVT_IS(c.steps, 1000);
     PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "steps", "auto"));
     PVT_IS(c.steps, PV_AUTO_I64);
-    static const char *const bad[][2] = { { "steps", "0" },   { "steps", "1.5" }, { "steps", "9e18" }, { "eta", "nan" },
-                                          { "eta", "-1" },    { "eta", "auto" },  { "eta", "1x" },     { "mode", "best" },
-                                          { "mode", "last|average" }, { "on", "maybe" },  { "nope", "1" }, { "eta", "" } };
+    static const char *const bad[][2] = { { "steps", "0" },  { "steps", "1.5" }, { "steps", "9e18" },
+                                          { "eta", "nan" },  { "eta", "-1" },    { "eta", "auto" },
+                                          { "eta", "1x" },   { "mode", "best" }, { "mode", "last|average" },
+                                          { "on", "maybe" }, { "nope", "1" },    { "eta", "" } };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        PVT_CHECK(pvi_param_set(ctx, a, "o.", rows, &c, bad[i][0], bad[i][1]) == PV_E_PARAM, "%s=%s", bad[i][0], bad[i][1]);
+        PVT_CHECK(pvi_param_set(ctx, a, "o.", rows, &c, bad[i][0], bad[i][1]) == PV_E_PARAM, "%s=%s", bad[i][0],
+                  bad[i][1]);
     PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "mode", "last"));
     PVT_IS(c.mode, 0);
     PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "path", "a b"));
@@ -245,6 +250,16 @@ static void special_files_stay(void **state)
     PVT_IS(rmdir(dir), 0);
 }
 
+/* Text of a hostile file in a message: no control characters, no broken UTF-8; letters stay letters. */
+static void messages_are_printable(void **state)
+{
+    (void)state;
+    PVT_IS(pvi_fail(ctx, PV_E_FORMAT,
+                    "a\x1b[2Jb\x7f \xff\xc2\x9b\xc0\x80 \xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82 \xe2\x82"),
+           PV_E_FORMAT);
+    assert_string_equal(pv_ctx_errmsg(ctx), "a?[2Jb? ????? \xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82 ??");
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -256,6 +271,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(arena_pieces_are_aligned_and_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(files_are_atomic, setup, teardown),
         cmocka_unit_test_setup_teardown(special_files_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(messages_are_printable, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

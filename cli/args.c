@@ -1,0 +1,180 @@
+/* args.c - the command line: words, key=value settings, and long options that are short for settings. */
+#include "cli.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLAN OPT_PLAN
+const option cli_options[] = {
+    { "model", "model", "NAME", "what is fitted", PLAN },
+    { "optimizer", "optimizer", "NAME", "how it is fitted", PLAN },
+    { "epsilon", "budget.epsilon", "E", "privacy budget: smaller is more private", PLAN },
+    { "delta", "budget.delta", "D", "chance that the guarantee may fail, far below 1/rows", PLAN },
+    { "relation", "budget.relation", "NAME", "what one person can change", PLAN },
+    { "accountant", "accountant", "NAME", "how the cost is computed", PLAN },
+    { "reg", "reg", "NAME", "penalty on the weights", PLAN },
+    { "set", "set", "NAME", "set the weights must lie in", PLAN },
+    { "sampler", "sampler", "NAME", "which rows a step looks at", PLAN },
+    { "privacy", "privacy", "on|off", "off: fit without noise; every output says NOT PRIVATE", PLAN },
+    { "diagnostics", "run.diagnostics", NULL, "report quantities that are NOT PRIVATE, such as the training loss",
+      PLAN },
+    { "seed", "run.seed", "N", "repeatable noise for tests: NOT PRIVATE", PLAN },
+    { "rows", "data.rows", "N", "number of rows, instead of counting them", PLAN },
+    { "features", "data.features", "P", "number of columns, instead of measuring it", PLAN },
+    { "schema", "data.schema", "FILE", "declares columns, bounds, categories and the label", PLAN | OPT_DATA },
+    { "threads", "run.threads", "N", "threads; 0 takes every core", PLAN | OPT_DATA },
+    { "config", NULL, "FILE", "read settings from a JSON file first", PLAN },
+    { "dump-config", NULL, "FILE", "write the settings as JSON; - prints them and stops", PLAN },
+    { "out", NULL, "FILE", "where the result goes", OPT_OUT },
+    { "certificate", NULL, "FILE", "write the certificate to a file of its own", OPT_CERT },
+    { "json", NULL, NULL, "print one JSON object", OPT_JSON },
+    { "quiet", NULL, NULL, "no notes and no progress bar", OPT_QUIET },
+    { "help", NULL, NULL, "this text", OPT_ALWAYS },
+    { 0 },
+};
+#undef PLAN
+
+/* Edits (insert, delete, replace, swap) between two words, of which the first 31 characters count. */
+static int distance(const char *a, const char *b)
+{
+    int d[32][32];
+    const int n = (int)strnlen(a, 31), m = (int)strnlen(b, 31);
+    for (int i = 0; i <= n; i++) d[i][0] = i;
+    for (int j = 0; j <= m; j++) d[0][j] = j;
+    for (int i = 1; i <= n; i++)
+        for (int j = 1; j <= m; j++) {
+            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    return d[n][m];
+}
+
+const char *nearest(const char *word, word_at at, const void *list)
+{
+    const char *best = NULL, *w;
+    int best_d = (int)strlen(word) / 3 + 2; /* further away than this is no suggestion */
+    for (int i = 0; (w = at(list, i)) != NULL; i++) {
+        const int d = distance(word, w);
+        if (d < best_d) {
+            best_d = d;
+            best = w;
+        }
+    }
+    return best;
+}
+
+static const char *option_name(const void *groups, int i)
+{
+    for (const option *o = cli_options; o->name; o++)
+        if (((o->groups & *(const unsigned *)groups) || o->groups == OPT_ALWAYS) && i-- == 0) return o->name;
+    return NULL;
+}
+
+static int unknown_option(const command *cmd, const char *word)
+{
+    const char *near = word[1] == '-' ? nearest(word + 2, option_name, &cmd->groups) : NULL;
+    if (near) return usage("unknown option %s for %s; did you mean --%s?", word, cmd->name, near);
+    return usage("unknown option %s; privet %s --help lists what there is", word, cmd->name);
+}
+
+static const option *find_option(const command *cmd, const char *name, size_t len)
+{
+    for (const option *o = cli_options; o->name; o++)
+        if ((o->groups & (cmd->groups | OPT_ALWAYS)) && strlen(o->name) == len && memcmp(o->name, name, len) == 0)
+            return o;
+    return NULL;
+}
+
+/* The command's own options; the others are settings. */
+static void store(args *a, const option *o, const char *value)
+{
+    if (o->key) a->settings[a->n_settings++] = (setting) { o->key, value };
+    else if (strcmp(o->name, "out") == 0) a->out = value;
+    else if (strcmp(o->name, "certificate") == 0) a->certificate = value;
+    else if (strcmp(o->name, "config") == 0) a->config = value;
+    else if (strcmp(o->name, "dump-config") == 0) a->dump_config = value;
+    else if (strcmp(o->name, "json") == 0) a->json = true;
+    else if (strcmp(o->name, "quiet") == 0) a->quiet = true;
+    else if (strcmp(o->name, "help") == 0) a->help = true;
+}
+
+/* --name, --name=value, --name value.  *i moves past a value of its own. */
+static int parse_option(const command *cmd, int argc, char **argv, int *i, args *a)
+{
+    const char *word = argv[*i];
+    if (strcmp(word, "-h") == 0) return a->help = true, EXIT_DONE;
+    if (strcmp(word, "-q") == 0 && (cmd->groups & OPT_QUIET)) return a->quiet = true, EXIT_DONE;
+    const size_t len = word[1] == '-' ? strcspn(word + 2, "=") : 0;
+    const option *o = len ? find_option(cmd, word + 2, len) : NULL;
+    if (!o) return unknown_option(cmd, word);
+    const char *value = word[2 + len] == '=' ? word + 3 + len : NULL;
+    if (!o->word) {
+        if (value && !o->key) return usage("--%s takes no value", o->name);
+        store(a, o, value ? value : "yes");
+        return EXIT_DONE;
+    }
+    if (!value) {
+        if (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0)
+            return usage("--%s needs a value (%s)", o->name, o->word);
+        value = argv[++*i];
+    }
+    if (!*value && !o->key) return usage("--%s needs a value (%s)", o->name, o->word);
+    store(a, o, value);
+    return EXIT_DONE;
+}
+
+/* key=value with a key made of letters, digits, dots, dashes and underscores: ./a=b stays a path. */
+static char *setting_sign(char *word)
+{
+    if (!isalpha((unsigned char)*word)) return NULL;
+    char *p = word;
+    while (isalnum((unsigned char)*p) || *p == '.' || *p == '_' || *p == '-') p++;
+    return *p == '=' ? p : NULL;
+}
+
+static int check_words(const command *cmd, const args *a)
+{
+    if (a->help) return EXIT_DONE;
+    if (a->n_words > cmd->max_words)
+        return usage("unexpected argument %s; usage: privet %s %s", a->words[cmd->max_words], cmd->name, cmd->words);
+    if (a->n_words < cmd->min_words) return usage("%s needs more: privet %s %s", cmd->name, cmd->name, cmd->words);
+    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA)))
+        return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
+    return EXIT_DONE;
+}
+
+int args_parse(const command *cmd, int argc, char **argv, args *a)
+{
+    bool only_words = false;
+    memset(a, 0, sizeof *a);
+    a->words = calloc((size_t)argc + 1, sizeof *a->words);
+    a->settings = calloc((size_t)argc + 1, sizeof *a->settings);
+    if (!a->words || !a->settings) return complain(EXIT_INTERNAL, "out of memory");
+    for (int i = 0; i < argc; i++) {
+        char *word = argv[i], *sign;
+        if (!only_words && strcmp(word, "--") == 0) {
+            only_words = true;
+        } else if (!only_words && word[0] == '-' && word[1]) {
+            const int code = parse_option(cmd, argc, argv, &i, a);
+            if (code != EXIT_DONE) return code;
+        } else if (!only_words && (sign = setting_sign(word)) != NULL) {
+            *sign = '\0';
+            a->settings[a->n_settings++] = (setting) { word, sign + 1 };
+        } else {
+            a->words[a->n_words++] = word;
+        }
+    }
+    return check_words(cmd, a);
+}
+
+void args_free(args *a)
+{
+    free(a->words);
+    free(a->settings);
+    memset(a, 0, sizeof *a);
+}

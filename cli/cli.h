@@ -1,0 +1,141 @@
+/* cli.h - what the files of the command share.  Only the public headers of the library are used here. */
+#ifndef PRIVET_CLI_H
+#define PRIVET_CLI_H
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "privet.h"
+
+#define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* Exit codes, also in the man page.  A signal ends the process as that signal does (130, 143). */
+enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_BUDGET = 4, EXIT_INTERNAL = 5 };
+
+/* ---- options (args.c) ------------------------------------------------------------------- */
+enum {                /* which commands know an option */
+       OPT_PLAN = 1u, /* train, plan: every setting                              */
+       OPT_DATA = 2u, /* anything that reads rows                                */
+       OPT_OUT = 4u,  /* writes a file                                           */
+       OPT_CERT = 8u, /* can write the certificate as a file of its own          */
+       OPT_JSON = 16u,
+       OPT_QUIET = 32u,
+       OPT_ALWAYS = 64u
+};
+typedef struct option {
+    const char *name;
+    const char *key;  /* the setting it is short for; NULL: an option of the command itself      */
+    const char *word; /* what the value is called in the help; NULL: a flag                      */
+    const char *help;
+    unsigned groups;
+} option;
+extern const option cli_options[]; /* name NULL ends it */
+
+typedef struct setting {
+    const char *key, *value;
+} setting;
+typedef struct args {   /* everything borrowed from argv, but the arrays */
+    const char **words; /* owned: positional arguments */
+    int n_words;
+    setting *settings; /* owned: in the order given */
+    int n_settings;
+    const char *out, *certificate, *config, *dump_config;
+    bool json, quiet, help;
+} args;
+
+/* ---- commands (main.c) --------------------------------------------------------------------- */
+typedef struct command command;
+typedef struct cli {
+    pv_ctx *ctx;
+    const command *cmd;
+    args args;
+    bool not_private; /* the model in use */
+} cli;
+struct command {
+    const char *name;
+    int (*run)(cli *c); /* returns the exit code */
+    const char *words;  /* positional arguments, for the usage line */
+    int min_words, max_words;
+    unsigned groups;
+    const char *help; /* one line; NULL: not shown */
+};
+extern const command cli_commands[]; /* name NULL ends it */
+const command *find_command(const char *name);
+int unknown_command(const char *name);
+
+int cmd_train(cli *c);
+int cmd_predict(cli *c);
+int cmd_eval(cli *c);
+int cmd_plan(cli *c);
+int cmd_verify(cli *c);
+int cmd_list(cli *c);
+int cmd_demo(cli *c);
+int cmd_help(cli *c);
+int cmd_man(cli *c);
+int cmd_complete(cli *c);
+
+int args_parse(const command *cmd, int argc, char **argv, args *out); /* EXIT_DONE or EXIT_USAGE, reported */
+void args_free(args *a);
+typedef const char *(*word_at)(const void *list, int i);             /* NULL past the end */
+const char *nearest(const char *word, word_at at, const void *list); /* NULL: nothing near */
+
+/* ---- reporting (report.c): one line `privet: ...` on stderr, and the exit code ---------------- */
+int usage(const char *fmt, ...) CLI_PRINTF(1, 2);
+int complain(int code, const char *fmt, ...) CLI_PRINTF(2, 3);
+int fail(cli *c, pv_status s); /* the library's own message */
+int flush_stdout(int code);    /* code, or EXIT_INPUT if the output could not be written */
+
+/* Notes of the library go to stderr once the command has not failed (on a terminal: once training
+ * begins): an error is one line. */
+void notes_attach(cli *c);
+void note(pv_level level, const char *fmt, ...) CLI_PRINTF(2, 3);
+void notes_flush(void);
+
+/* ---- help (help.c) -------------------------------------------------------------------------- */
+int command_help(cli *c, const command *cmd);
+
+/* ---- progress and signals (progress.c, signals.c) ----------------------------------------------- */
+void progress_attach(cli *c);
+void progress_clear(void);
+typedef enum phase { PHASE_QUIET, PHASE_SPENDING } phase;
+void signals_install(void);
+void signals_phase(phase p); /* what an interruption would mean now */
+
+/* ---- files (files.c) -------------------------------------------------------------------------------- */
+int read_text(const char *path, char **text, size_t *len); /* free() it; exit code */
+int check_writable(const char *path);                      /* before anything is spent; exit code */
+
+/* ---- settings shared by train and plan (apply.c) ----------------------------------------------------- */
+int make_plan(cli *c, const char *data, pv_plan **out);
+int open_model(cli *c, pv_model **out); /* the first word, with the settings given; warns if NOT PRIVATE */
+int dump_settings(cli *c, pv_plan *plan);
+
+/* ---- JSON written by the library, read for display (json_view.c) ----------------------------------------- */
+typedef struct jv { /* a slice of valid JSON text; p NULL: absent */
+    const char *p;
+} jv;
+typedef struct jv_iter {
+    jv key, value; /* key.p NULL in an array */
+    const char *at;
+} jv_iter;
+jv jv_get(jv v, const char *path); /* "a/b/c": keys may contain dots */
+jv_iter jv_begin(jv v);
+bool jv_next(jv_iter *it);
+double jv_num(jv v); /* NAN if it is not a number; "inf" is */
+bool jv_is(jv v, const char *text);
+bool jv_true(jv v);
+const char *jv_str(jv v, char *buf, size_t cap); /* unescaped, or the token; "" when absent */
+size_t jv_len(jv v);                             /* characters of the token, for printing it raw */
+
+/* ---- results for people (show.c) ------------------------------------------------------------------------ */
+void row(const char *label, const char *fmt, ...) CLI_PRINTF(2, 3); /* aligned pair on stdout */
+void paragraph(const char *label, const char *text);                /* the same, wrapped       */
+const char *with_commas(double x, char out[40]);
+const char *cost_text(double x, char out[40]); /* rounded up */
+void print_json(const char *json);
+void print_pairs(const char *const *pairs);    /* key, text, key, text, NULL as one JSON object */
+void show_run(jv v);                           /* a plan's cost or a run's summary              */
+void show_metrics(jv v);                       /* cmd_eval.c                                    */
+int show_settings(cli *c, const char *prefix); /* cmd_list.c: the keys that start so; NULL: all */
+void setting_range(jv p, char out[96]);
+const char *setting_default(jv p, char *out, size_t cap);
+#endif

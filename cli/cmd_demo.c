@@ -1,0 +1,131 @@
+/* cmd_demo.c - privet demo: make a table, train on it privately, verify, compare, say what to try next.
+ *
+ * Each step prints the command that does the same, so that the demo doubles as a first lesson. */
+#include "cli.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROWS = 20000, HELD_OUT = 5000, SEED = 1 };
+
+typedef struct demo {
+    cli *c;
+    char train[512], test[512], schema[512], model[512], open[512];
+    double accuracy[2], log_loss[2], auc[2]; /* private, not private */
+} demo;
+
+static void paths(demo *d, const char *folder)
+{
+    snprintf(d->train, sizeof d->train, "%s/demo_train.csv", folder);
+    snprintf(d->test, sizeof d->test, "%s/demo_test.csv", folder);
+    snprintf(d->schema, sizeof d->schema, "%s/demo.schema.json", folder);
+    snprintf(d->model, sizeof d->model, "%s/model.pvt", folder);
+    snprintf(d->open, sizeof d->open, "%s/not-private.pvt", folder);
+}
+
+static pv_status train(demo *d, bool private, char **summary)
+{
+    pv_plan *plan = NULL;
+    pv_result *result = NULL;
+    *summary = NULL;
+    pv_status s = pv_plan_create(d->c->ctx, &plan);
+    if (s == PV_OK) s = pv_plan_set(plan, "data.path", d->train);
+    if (s == PV_OK) s = pv_plan_set(plan, "data.schema", d->schema);
+    if (s == PV_OK) s = private ? pv_plan_set(plan, "budget.epsilon", "1") : pv_plan_set(plan, "privacy", "off");
+    if (s == PV_OK) s = pv_plan_run(plan, &result);
+    progress_clear();
+    if (s == PV_OK) s = pv_result_save(result, private ? d->model : d->open);
+    if (s == PV_OK) s = pv_result_summary(result, summary);
+    pv_result_free(result);
+    pv_plan_free(plan);
+    return s;
+}
+
+static pv_status measure(demo *d, bool private)
+{
+    const int k = private ? 0 : 1;
+    pv_model *m = NULL;
+    char *json = NULL;
+    pv_status s = pv_model_load(d->c->ctx, private ? d->model : d->open, &m);
+    if (s == PV_OK) s = pv_model_eval(m, d->test, &json);
+    progress_clear();
+    if (s == PV_OK) {
+        d->accuracy[k] = jv_num(jv_get((jv) { json }, "accuracy"));
+        d->log_loss[k] = jv_num(jv_get((jv) { json }, "log_loss"));
+        d->auc[k] = jv_num(jv_get((jv) { json }, "auc"));
+    }
+    pv_string_free(d->c->ctx, json);
+    pv_model_free(m);
+    return s;
+}
+
+static pv_status private_part(demo *d)
+{
+    char *summary, *verdict, text[1024];
+    printf("\n$ privet train %s --schema %s --epsilon 1 --out %s\n", d->train, d->schema, d->model);
+    fflush(stdout);
+    pv_status s = train(d, true, &summary);
+    if (s != PV_OK) return s;
+    show_run((jv) { summary });
+    pv_string_free(d->c->ctx, summary);
+    printf("\n$ privet verify %s\n", d->model);
+    s = pv_verify(d->c->ctx, d->model, &verdict);
+    if (s != PV_OK) return s;
+    paragraph("holds", jv_str(jv_get((jv) { verdict }, "statement"), text, sizeof text));
+    pv_string_free(d->c->ctx, verdict);
+    return PV_OK;
+}
+
+static pv_status comparison(demo *d)
+{
+    char *summary, n[40];
+    pv_status s = train(d, false, &summary);
+    pv_string_free(d->c->ctx, summary);
+    if (s == PV_OK) s = measure(d, true);
+    if (s == PV_OK) s = measure(d, false);
+    if (s != PV_OK) return s;
+    printf("\nOn %s rows it has not seen, next to the same fit without noise (privacy=off, NOT PRIVATE):\n",
+           with_commas(HELD_OUT, n));
+    printf("%-12s %10s %12s\n", "", "epsilon 1", "NOT PRIVATE");
+    printf("%-12s %10.4f %12.4f\n", "accuracy", d->accuracy[0], d->accuracy[1]);
+    printf("%-12s %10.4f %12.4f\n", "AUC", d->auc[0], d->auc[1]);
+    printf("%-12s %10.4f %12.4f\n", "log loss", d->log_loss[0], d->log_loss[1]);
+    return PV_OK;
+}
+
+static void next(const demo *d, double seconds)
+{
+    printf("\nMade in %.1f s:\n", seconds);
+    row("", "%s  the table, and %s, what was declared about it", d->train, d->schema);
+    row("", "%s  the private model with its certificate", d->model);
+    row("", "%s  the reference, NOT PRIVATE", d->open);
+    puts("\nTry next:");
+    printf("  privet eval %s %s\n", d->model, d->test);
+    printf("  privet predict %s %s --out scores.csv\n", d->model, d->test);
+    printf("  privet plan --rows 20000 --features 20 --epsilon 0.1\n");
+    printf("  privet list optimizer\n");
+}
+
+int cmd_demo(cli *c)
+{
+    const char *folder = c->args.n_words ? c->args.words[0] : "privet-demo";
+    struct timespec begin, end;
+    demo d = { .c = c };
+    char n1[40], n2[40];
+
+    if (strlen(folder) > 400) return usage("the name of the folder is too long");
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    paths(&d, folder);
+    pv_status s = pv_demo_data(c->ctx, folder, SEED, ROWS, HELD_OUT);
+    if (s != PV_OK) return fail(c, s);
+    printf("A table of %s made-up hospital stays in %s, and %s more to test on: who comes back within 30 days?\n",
+           with_commas(ROWS, n1), folder, with_commas(HELD_OUT, n2));
+    s = private_part(&d);
+    if (s == PV_OK) s = comparison(&d);
+    if (s != PV_OK) return fail(c, s);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    signals_phase(PHASE_QUIET);
+    next(&d, (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+    return EXIT_DONE;
+}

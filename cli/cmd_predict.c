@@ -1,0 +1,33 @@
+/* cmd_predict.c - privet predict: one line of scores per row. */
+#include "cli.h"
+
+#include <string.h>
+
+int cmd_predict(cli *c)
+{
+    const char *out = c->args.out && strcmp(c->args.out, "-") != 0 ? c->args.out : NULL;
+    pv_model *m = NULL;
+    if (c->args.json && !out) return usage("predict --json needs --out FILE: the scores are CSV");
+    int code = out ? check_writable(out) : EXIT_DONE;
+    if (code == EXIT_DONE) code = open_model(c, &m);
+    if (code == EXIT_DONE) {
+        const pv_status s = pv_model_predict(m, c->args.words[1], out);
+        progress_clear();
+        if (s != PV_OK) code = fail(c, s);
+    }
+    if (code == EXIT_DONE && out) {
+        const char *const pairs[] = { "model",
+                                      c->args.words[0],
+                                      "data",
+                                      c->args.words[1],
+                                      "scores",
+                                      out,
+                                      c->not_private ? "warning" : NULL,
+                                      "NOT PRIVATE",
+                                      NULL };
+        if (c->args.json) print_pairs(pairs);
+        else row("scores", "%s", out);
+    }
+    pv_model_free(m);
+    return code;
+}

@@ -1,0 +1,42 @@
+/* cmd_verify.c - privet verify: does the certificate hold?  Exit 0, or 3 and the reason. */
+#include "cli.h"
+
+#include <string.h>
+
+/* The certificate inside a model, as a file of its own. */
+static int extract(cli *c)
+{
+    const char *json;
+    pv_model *m;
+    pv_status s = pv_model_load(c->ctx, c->args.words[0], &m);
+    if (s != PV_OK) return fail(c, s);
+    s = pv_model_certificate(m, &json);
+    if (s == PV_OK) s = pv_file_write(c->ctx, c->args.certificate, json, strlen(json));
+    pv_model_free(m);
+    return s == PV_OK ? EXIT_DONE : fail(c, s);
+}
+
+static void show(const char *path, jv v)
+{
+    char text[1024], eps[40];
+    row("holds", "%s: the recorded events cost at most epsilon %s, as claimed", path,
+        cost_text(jv_num(jv_get(v, "epsilon")), eps));
+    paragraph("meaning", jv_str(jv_get(v, "statement"), text, sizeof text));
+    jv_iter it = jv_begin(jv_get(v, "not_covered"));
+    for (bool first = true; jv_next(&it); first = false)
+        paragraph(first ? "not covered" : "", jv_str(it.value, text, sizeof text));
+}
+
+int cmd_verify(cli *c)
+{
+    char *json;
+    const pv_status s = pv_verify(c->ctx, c->args.words[0], &json);
+    if (s != PV_OK) return fail(c, s);
+    const int code = c->args.certificate ? extract(c) : EXIT_DONE;
+    if (code == EXIT_DONE) {
+        if (c->args.json) print_json(json);
+        else show(c->args.words[0], (jv) { json });
+    }
+    pv_string_free(c->ctx, json);
+    return code;
+}

@@ -1,0 +1,55 @@
+/* files.c - the few files the command itself reads, and checks made before anything is spent. */
+#include "cli.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CONFIG_LIMIT = 1 << 20 };
+
+int read_text(const char *path, char **text, size_t *len)
+{
+    struct stat st;
+    *text = NULL;
+    *len = 0;
+    FILE *f = fopen(path, "rb");
+    if (!f) return complain(EXIT_INPUT, "%s: %s", path, strerror(errno));
+    char *buf = NULL;
+    int code = EXIT_DONE;
+    if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
+        code = complain(EXIT_INPUT, "%s: is a directory, a file is needed", path);
+    } else if (!(buf = malloc(CONFIG_LIMIT + 1))) {
+        code = complain(EXIT_INTERNAL, "out of memory");
+    } else {
+        *len = fread(buf, 1, CONFIG_LIMIT + 1, f);
+        if (ferror(f)) code = complain(EXIT_INPUT, "%s: %s", path, strerror(errno));
+        else if (*len > CONFIG_LIMIT) code = complain(EXIT_INPUT, "%s: more than 1 MB, not a file of settings", path);
+    }
+    fclose(f);
+    if (code == EXIT_DONE) *text = buf;
+    else free(buf);
+    return code;
+}
+
+/* A run whose result cannot be kept would spend its budget for nothing. */
+int check_writable(const char *path)
+{
+    struct stat st;
+    char copy[PATH_MAX];
+    if (strlen(path) >= sizeof copy) return complain(EXIT_INPUT, "the output path is too long");
+    if (stat(path, &st) == 0) {
+        if (S_ISDIR(st.st_mode)) return complain(EXIT_INPUT, "%s: is a directory, cannot be written as a file", path);
+        if (!S_ISREG(st.st_mode)) return EXIT_DONE; /* a device or pipe */
+    }
+    memcpy(copy, path, strlen(path) + 1);
+    const char *folder = dirname(copy);
+    if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
+        return complain(EXIT_INPUT, "%s: cannot be written: %s is not a directory", path, folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return complain(EXIT_INPUT, "%s: cannot be written: %s: %s", path, folder, strerror(errno));
+    return EXIT_DONE;
+}

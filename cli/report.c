@@ -1,0 +1,120 @@
+/* report.c - what the command says: errors and notes on stderr, results on stdout. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int error_line(int code, const char *fmt, va_list ap)
+{
+    progress_clear();
+    fputs("privet: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    return code;
+}
+
+int usage(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    error_line(EXIT_USAGE, fmt, ap);
+    va_end(ap);
+    return EXIT_USAGE;
+}
+
+int complain(int code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    error_line(code, fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+static int exit_code(pv_status s)
+{
+    switch (s) {
+    case PV_OK:
+    case PV_DONE: return EXIT_DONE;
+    case PV_E_ARG:
+    case PV_E_PARAM:
+    case PV_E_UNSUPPORTED: return EXIT_USAGE;
+    case PV_E_IO:
+    case PV_E_FORMAT:
+    case PV_E_VERIFY: return EXIT_INPUT;
+    case PV_E_BUDGET: return EXIT_BUDGET;
+    default: return EXIT_INTERNAL;
+    }
+}
+
+int fail(cli *c, pv_status s)
+{
+    const char *message = pv_ctx_errmsg(c->ctx);
+    return complain(exit_code(s), "%s", *message ? message : pv_status_name(s));
+}
+
+int flush_stdout(int code)
+{
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code != EXIT_DONE) return code;
+    if (errno) return complain(EXIT_INPUT, "standard output: cannot be written: %s", strerror(errno));
+    return complain(EXIT_INPUT, "standard output: cannot be written"); /* it failed earlier; the reason is gone */
+}
+
+/* ---- notes: kept until the command knows it will not fail ---------------------------------------- */
+static struct {
+    char *text; /* owned; lines end with a newline */
+    size_t len;
+    bool direct; /* no more waiting */
+} notes;
+
+static void keep(pv_level level, const char *line)
+{
+    const char *prefix = level == PV_LOG_WARN ? "privet: warning: " : "privet: note: ";
+    if (notes.direct) {
+        progress_clear();
+        fprintf(stderr, "%s%s\n", prefix, line);
+        return;
+    }
+    const size_t more = strlen(prefix) + strlen(line) + 1;
+    char *text = realloc(notes.text, notes.len + more + 1);
+    if (!text) return;
+    notes.text = text;
+    notes.len += (size_t)snprintf(text + notes.len, more + 1, "%s%s\n", prefix, line);
+}
+
+static void on_log(void *user, pv_level level, const char *line)
+{
+    const cli *c = user;
+    /* Notes are about choices of a run; a command that only uses a model makes none. */
+    if (level == PV_LOG_WARN || (!c->args.quiet && (c->cmd->groups & OPT_PLAN))) keep(level, line);
+}
+
+void note(pv_level level, const char *fmt, ...)
+{
+    char line[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    keep(level, line);
+}
+
+void notes_attach(cli *c)
+{
+    pv_ctx_on_log(c->ctx, on_log, c);
+}
+
+void notes_flush(void)
+{
+    if (notes.text) {
+        progress_clear();
+        fputs(notes.text, stderr);
+    }
+    free(notes.text);
+    notes.text = NULL;
+    notes.len = 0;
+    notes.direct = true;
+}

@@ -1,0 +1,117 @@
+/* show.c - results for people: aligned pairs, wrapped text, and JSON passed through. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL = 12, WIDTH = 100 };
+
+void row(const char *label, const char *fmt, ...)
+{
+    va_list ap;
+    printf("%-*s ", LABEL, label);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+}
+
+void paragraph(const char *label, const char *text)
+{
+    int column = printf("%-*s", LABEL, label);
+    while (*text) {
+        const int len = (int)strcspn(text, " ");
+        if (column + 1 + len > WIDTH && column > LABEL) column = printf("\n%-*s", LABEL, "") - 1;
+        column += printf(" %.*s", len, text);
+        text += len;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+/* 1234567 as 1,234,567: counts are read by people. */
+const char *with_commas(double x, char out[40])
+{
+    char digits[32];
+    const int n = snprintf(digits, sizeof digits, "%.0f", x);
+    int o = 0;
+    for (int i = 0; i < n; i++) {
+        out[o++] = digits[i];
+        if (digits[i] != '-' && i + 1 < n && (n - 1 - i) % 3 == 0) out[o++] = ',';
+    }
+    out[o] = '\0';
+    return out;
+}
+
+/* Six digits, never below x: a cost shown may not be smaller than the cost. */
+const char *cost_text(double x, char out[40])
+{
+    for (int k = 0; k <= 10; k++) {
+        snprintf(out, 40, "%.6g", x * (1.0 + 1e-6 * k));
+        if (!(strtod(out, NULL) < x)) break;
+    }
+    return out;
+}
+
+void print_json(const char *json)
+{
+    const size_t n = strlen(json);
+    fputs(json, stdout);
+    if (n == 0 || json[n - 1] != '\n') putchar('\n');
+}
+
+static void show_guarantee(jv v)
+{
+    char relation[32], accountant[32], eps[40], delta[40];
+    const double replace = jv_num(jv_get(v, "epsilon_replace"));
+    jv_str(jv_get(v, "relation"), relation, sizeof relation);
+    row("privacy", "epsilon %s at delta %s, relation %s, accountant %s", cost_text(jv_num(jv_get(v, "epsilon")), eps),
+        cost_text(jv_num(jv_get(v, "delta")), delta), relation,
+        jv_str(jv_get(v, "accountant"), accountant, sizeof accountant));
+    if (strcmp(relation, "replace") != 0 && isfinite(replace))
+        row("", "epsilon %s for relation replace", cost_text(replace, eps));
+    row("noise", "standard deviation %.4g on each entry of a sum of gradients, multiplier %.4g",
+        jv_num(jv_get(v, "noise_stddev")), jv_num(jv_get(v, "noise_multiplier")));
+}
+
+/* A plan or a finished run: both have these fields. */
+void show_run(jv v)
+{
+    char a[64], b[64], why[256], n1[40], n2[40];
+    const bool private = jv_true(jv_get(v, "private"));
+    if (!private) {
+        jv_str(jv_get(v, "why"), why, sizeof why);
+        row("NOT PRIVATE", "%s", *why ? why : "no noise: no guarantee is given");
+    }
+    row("fit", "%s with %s weights on %s rows", jv_str(jv_get(v, "model"), a, sizeof a),
+        with_commas(jv_num(jv_get(v, "parameters")), n1), with_commas(jv_num(jv_get(v, "rows")), n2));
+    row("optimizer", "%s, %s steps, gradients clipped at %.4g", jv_str(jv_get(v, "optimizer"), b, sizeof b),
+        with_commas(jv_num(jv_get(v, "steps")), n1), jv_num(jv_get(v, "clip_norm")));
+    if (private) show_guarantee(v);
+}
+
+/* {"a": "x", ...} from a list of keys and texts. */
+static void print_quoted(const char *s)
+{
+    putchar('"');
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\') printf("\\%c", *s);
+        else if ((unsigned char)*s < 0x20) printf("\\u%04x", (unsigned)*s);
+        else putchar(*s);
+    }
+    putchar('"');
+}
+
+void print_pairs(const char *const *pairs)
+{
+    putchar('{');
+    for (int i = 0; pairs[i]; i += 2) {
+        if (i) fputs(", ", stdout);
+        print_quoted(pairs[i]);
+        fputs(": ", stdout);
+        print_quoted(pairs[i + 1]);
+    }
+    puts("}");
+}

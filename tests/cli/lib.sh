@@ -1,0 +1,97 @@
+# lib.sh - for the command's tests: run it in a folder of its own, compare stdout, stderr and exit code exactly.
+#
+#   ok ARGS...                       exits 0, says nothing on stderr; stdout is left in $work/out
+#   fails CODE 'privet: line' ARGS   exits CODE, nothing on stdout, exactly this one line on stderr
+#   check 'what' CONDITION...        any other command that must succeed
+#   finish                           last line of a test
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+HOME=$work XDG_CONFIG_HOME=$work/.config LC_ALL=C
+export HOME XDG_CONFIG_HOME LC_ALL
+bad=0 checks=0
+
+problem() {
+    bad=$((bad + 1))
+    printf 'FAILED: %s\n' "$1"
+}
+
+privet() {
+    "$PRIVET_COMMAND" "$@"
+}
+
+run() { # ARGS...: sets code
+    checks=$((checks + 1))
+    code=0
+    "$PRIVET_COMMAND" "$@" >out 2>err || code=$?
+}
+
+ok() {
+    run "$@"
+    [ "$code" -eq 0 ] || problem "privet $*: exit code $code, wanted 0: $(cat err)"
+    [ ! -s err ] || problem "privet $*: unexpected stderr: $(cat err)"
+}
+
+fails() {
+    want_code=$1 want_err=$2
+    shift 2
+    run "$@"
+    [ "$code" -eq "$want_code" ] || problem "privet $*: exit code $code, wanted $want_code"
+    [ ! -s out ] || problem "privet $*: unexpected stdout: $(head -3 out)"
+    if [ "$(cat err)" != "$want_err" ]; then
+        problem "privet $*: stderr is
+    $(cat err)
+  wanted
+    $want_err"
+    fi
+}
+
+check() {
+    what=$1
+    shift
+    checks=$((checks + 1))
+    "$@" >/dev/null 2>&1 || problem "$what"
+}
+
+same() { # NAME WANT GOT
+    checks=$((checks + 1))
+    [ "$2" = "$3" ] || problem "$1: got
+    $3
+  wanted
+    $2"
+}
+
+has() { # FILE TEXT...
+    checks=$((checks + 1))
+    grep -qF -- "$2" "$1" || problem "$1 does not contain: $2
+$(head -20 "$1")"
+}
+
+only_files() { # every file that may be here, besides out, err and hidden ones
+    for f in *; do
+        case " out err $* " in
+        *" $f "*) ;;
+        *) problem "left behind: $f" && rm -rf "$f" ;;
+        esac
+    done
+}
+
+# 200 rows that a line separates with some mistakes, in LIBSVM form; the same on every machine.
+small_data() {
+    awk 'BEGIN { s = 7; for (i = 0; i < 200; i++) {
+        for (j = 1; j <= 3; j++) { s = (s * 16807) % 2147483647; x[j] = int(s % 2001) / 1000 - 1 }
+        y = x[1] - 0.5 * x[2] + 0.1 * x[3] > 0 ? "+1" : "-1"
+        printf "%s 1:%.3f 2:%.3f 3:%.3f\n", y, x[1], x[2], x[3] } }'
+}
+
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+
+finish() {
+    printf '%d checks, %d failed\n' "$checks" "$bad"
+    [ "$bad" -eq 0 ] || exit 1
+    exit 0
+}

@@ -1,0 +1,131 @@
+# Every kind of bad input: one line that says where and what, the right exit code, and nothing left behind.
+. "$PRIVET_SOURCE/tests/cli/lib.sh"
+small_data >small
+mkdir folder
+
+bad() { # MESSAGE ARGS: training refuses it with exit 3
+    message=$1
+    shift
+    fails 3 "privet: $message" train --delta 1e-4 --out made.pvt "$@"
+    check "no output: $*" test ! -e made.pvt
+}
+
+# ---- files
+bad 'missing: No such file or directory' missing
+bad 'folder: is a directory, a data file is needed' folder
+: >empty
+bad 'empty: empty file' empty
+gzip -c small >small.gz
+bzip2 -c small >small.bz2
+head -c 1000 small.gz >cut.gz
+bad 'cut.gz: truncated: the gzip data ends too early' cut.gz
+head -c 500 small.bz2 >cut.bz2
+bad 'cut.bz2: truncated: the bzip2 data ends too early' cut.bz2
+i=0
+while [ $i -lt 500 ]; do printf '\001\377\200\000x'; i=$((i + 1)); done >garbage
+bad 'garbage:1:1: neither LIBSVM lines nor a table; data.format= names the format' garbage
+bad "garbage:1:1: label '????x????x????x????x????x????x????x????x...' is not -1, 0 or +1; declare the labels, as in data.labels=no,yes" \
+    garbage data.format=libsvm
+
+# ---- LIBSVM rows
+row() { # TEXT: a file whose third row is TEXT
+    printf '+1 1:0.5 2:0.25\n-1 2:1\n%s\n-1 1:1\n' "$1" >rows
+}
+row '+1 1:nan'
+bad "rows:3:6: 'nan' is not a finite number" rows
+row '+1 1:0.5 2:inf'
+bad "rows:3:12: 'inf' is not a finite number" rows
+row '+1 1:1e999'
+bad "rows:3:6: '1e999' is not a finite number" rows
+row "+1 1:$(awk 'BEGIN { for (i = 0; i < 400; i++) printf "9" }')"
+bad "rows:3:6: '9999999999999999999999999999999999999999...' is not a finite number" rows
+row '+1 0:0.5'
+bad 'rows:3:4: feature index 0: indices start at 1' rows
+row '+1 2:0.5 1:1'
+bad 'rows:3:10: feature index 1 after 2: indices must ascend' rows
+row '+1 2:0.5 2:1'
+bad 'rows:3:10: feature index 2 occurs twice in one row' rows
+row '+1 2147483648:1'
+bad 'rows:3:4: feature index 2147483648 is above 2147483647' rows
+row '7 1:0.5'
+bad "rows:3:1: label '7' is not -1, 0 or +1; declare the labels, as in data.labels=no,yes" rows
+
+# ---- a table and its schema
+cat >schema.json <<'END'
+{"header": true, "columns": [
+  {"name": "age", "type": "number", "min": 0, "max": 100},
+  {"name": "job", "type": "category", "values": ["clerk", "nurse", "smith"]},
+  {"name": "rich", "type": "label", "values": ["no", "yes"]}]}
+END
+table() { # TEXT: a table whose second row is TEXT
+    printf 'age,job,rich\n40,nurse,yes\n%s\n20,clerk,no\n' "$1" >table.csv
+}
+table '30,smith,no'
+ok train table.csv --quiet --schema schema.json --delta 1e-4 --out table.pvt
+rm table.pvt
+table '30,smith'
+bad 'table.csv:3:9: the record has 2 columns, 3 are declared' table.csv --schema schema.json
+table '30,smith,no,more'
+bad 'table.csv:3:12: the record has more than the 3 columns declared' table.csv --schema schema.json
+table '130,smith,no'
+bad 'table.csv:3:1: column "age": 130 is outside the declared 0 .. 100; data.outside=clamp would clamp it' table.csv --schema schema.json
+table '30,pilot,no'
+bad "table.csv:3:4: column \"job\": 'pilot' is not one of its declared values; data.outside=missing would treat it as missing" \
+    table.csv --schema schema.json
+table '30,smith,maybe'
+bad "table.csv:3:10: label 'maybe' is not one of the declared labels" table.csv --schema schema.json
+table '3x0,smith,no'
+bad "table.csv:3:1: column \"age\": '3x0' is not a number" table.csv --schema schema.json
+bad 'missing.json: No such file or directory' table.csv --schema missing.json
+printf '{"columns": [{"name": "age", "type": "number", "mn": 0, "max": 1}]}' >wrong.json
+bad 'wrong.json:1:54: unknown key "mn" in a column; did you mean "min"?' table.csv --schema wrong.json
+printf '{"columns": [' >wrong.json
+bad 'wrong.json:1:14: the text ends in the middle' table.csv --schema wrong.json
+
+# ---- settings
+usage_error() { # MESSAGE ARGS
+    message=$1
+    shift
+    fails 2 "privet: $message" train small --out made.pvt "$@"
+    check "no output: $*" test ! -e made.pvt
+}
+for eps in 0 -1 nan inf x ''; do
+    usage_error "budget.epsilon=$eps: a number between 1e-09 and 1000000 is needed (epsilon, the privacy budget)" "--epsilon=$eps"
+done
+for delta in 0 1 1.5 -1e-6 nan; do
+    run train small --delta "$delta" --out made.pvt
+    same "--delta $delta: exit code" 2 "$code"
+    same "--delta $delta: one line" 1 "$(wc -l <err)"
+    has err "privet: budget.delta=$delta: a number between"
+done
+usage_error 'unknown setting bugdet.epsilon: did you mean budget.epsilon? (`privet list` shows every setting)' bugdet.epsilon=1
+usage_error 'unknown setting optimizer.stps: did you mean optimizer.steps? (`privet list` shows every setting)' optimizer.stps=1
+usage_error 'unknown setting wibble: `privet list` shows every setting' wibble=1
+usage_error 'optimizer=pdg: no such optimizer, did you mean pgd?' --optimizer pdg
+usage_error 'model=logistc: no such link, did you mean logistic?' --model logistc
+usage_error 'privacy=maybe: one of on|off is needed' --privacy maybe
+
+# ---- settings files
+fails 3 'privet: none.json: No such file or directory' plan --config none.json
+fails 3 'privet: folder: is a directory, a file is needed' plan --config folder
+printf '{"budget.epsilom": 1}' >c.json
+fails 2 'privet: c.json:1:20: unknown setting budget.epsilom: did you mean budget.epsilon? (`privet list` shows every setting)' \
+    plan --config c.json
+printf '{"budget.epsilon": 1,\n "budget.epsilon": 2}' >c.json
+fails 3 'privet: c.json:2:18: the same key twice' plan --config c.json
+printf '[1]' >c.json
+fails 3 'privet: c.json:1:1: settings are one JSON object {"key": value, ...}' plan --config c.json
+head -c 2000000 /dev/zero >c.json
+fails 3 'privet: c.json: more than 1 MB, not a file of settings' plan --config c.json
+rm -f c.json wrong.json
+
+# ---- models and scoring
+ok train small --quiet --delta 1e-4 --out m.pvt
+fails 3 'privet: missing: No such file or directory' eval missing small
+fails 3 'privet: missing: No such file or directory' eval m.pvt missing
+fails 3 'privet: missing: No such file or directory' predict m.pvt missing --out scores.csv
+fails 2 'privet: model: a trained model takes settings of the new data only (data.*)' eval m.pvt small model=squared
+fails 3 'privet: folder: is a directory, a file is needed' verify folder
+fails 2 'privet: no kind of plug-in is called optimiser: did you mean optimizer?' list optimiser
+only_files small small.gz small.bz2 cut.gz cut.bz2 empty garbage rows table.csv schema.json folder m.pvt
+finish

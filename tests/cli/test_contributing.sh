@@ -1,0 +1,41 @@
+# label: long
+# CONTRIBUTING.md, done for real: its two plug-ins are one file and one line each, and the grown registry passes.
+. "$PRIVET_SOURCE/tests/cli/lib.sh"
+
+mkdir tree
+for part in CMakeLists.txt Makefile CONTRIBUTING.md README.md CHANGELOG.md LICENSE include src cli cmake tools tests bench examples; do
+    cp -r "$PRIVET_SOURCE/$part" tree/
+done
+cd tree || exit 1
+find src cli include -type f | sort | xargs cksum >../before
+
+# ```c PATH ... ``` is a file; ```registry ... ``` is a line of registry.def.
+awk '/^```c src\//  { file = $2; next }
+     /^```registry/ { file = "lines"; next }
+     /^```/         { file = ""; next }
+     file != ""     { print > file }' CONTRIBUTING.md
+same 'two lines' 2 "$(wc -l <lines)"
+cat lines >>src/core/registry.def
+rm lines
+find src cli include -type f | sort | xargs cksum >../after
+same 'two new files and registry.def, nothing else' 'src/acct/acct_pure.c src/core/registry.def src/model/link_arctan.c' \
+    "$(diff ../before ../after | sed -n 's/^> .* //p' | sort | tr '\n' ' ' | sed 's/ $//')"
+
+cmake=/usr/bin/cmake ctest=/usr/bin/ctest
+[ -x "$cmake" ] || cmake=cmake ctest=ctest
+check 'configures' "$cmake" -G Ninja -B build -S . -DPRIVET_WERROR=ON
+check 'builds without warnings' "$cmake" --build build
+PRIVET_COMMAND=$PWD/build/privet
+"$ctest" --test-dir build -L contract --output-on-failure >../ctest.log 2>&1 || problem "contract tests: $(tail -40 ../ctest.log)"
+cd "$work" || exit 1
+ok list accountant
+has out 'pure'
+ok list link
+has out 'arctan'
+small_data >small
+run train small model=arctan budget.delta=1e-5 --out arctan.pvt
+same 'trains with the new loss' 0 "$code"
+ok verify arctan.pvt
+run plan accountant=pure --rows 100 --features 3
+same 'the new accountant refuses Gaussian noise' 2 "$code"
+finish

@@ -1,0 +1,45 @@
+# Help for everything, and a suggestion for everything mistyped.
+. "$PRIVET_SOURCE/tests/cli/lib.sh"
+
+ok --version
+same 'version' "privet 0.1.0" "$(cat out)"
+for form in --help -h help; do
+    ok $form
+    has out 'usage: privet COMMAND ...'
+    has out 'exit codes: 0 done, 2 usage, 3 input or certificate that does not hold, 4 budget refused, 5 internal'
+done
+for command in train predict eval plan verify list demo help; do
+    ok "$command" --help
+    has out "usage: privet $command"
+    has out '--help'
+    cp out one
+    ok help "$command"
+    check "privet help $command is privet $command --help" cmp one out
+    ok "$command" -h
+    check "privet $command -h is privet $command --help" cmp one out
+done
+ok train --help
+for key in budget.epsilon budget.delta model optimizer data.schema run.threads; do has out "$key"; done
+rm -f one
+
+fails 2 'privet: no command given; privet --help lists what there is'
+fails 2 'privet: unknown command trian; did you mean train?' trian
+fails 2 'privet: unknown command frobnicate; privet --help lists what there is' frobnicate
+fails 2 'privet: unknown command verfy; did you mean verify?' help verfy
+fails 2 'privet: unknown option --epsilom for train; did you mean --epsilon?' train data --epsilom 1
+fails 2 'privet: unknown option --epsilom=1 for train; did you mean --epsilon?' train data --epsilom=1
+fails 2 'privet: unknown option -x; privet train --help lists what there is' train data -x
+fails 2 'privet: unknown option --wibble-wobble; privet list --help lists what there is' list --wibble-wobble
+fails 2 'privet: unknown option --epsilon; privet list --help lists what there is' list --epsilon 1
+fails 2 'privet: --epsilon needs a value (E)' train data --epsilon
+fails 2 'privet: --epsilon needs a value (E)' train data --epsilon --json
+fails 2 'privet: --out needs a value (FILE)' train data --out=
+fails 2 'privet: --json takes no value' list --json=yes
+fails 2 'privet: train needs more: privet train DATA [key=value ...]' train
+fails 2 'privet: train needs more: privet train DATA [key=value ...]' train budget.epsilon=1
+fails 2 'privet: predict needs more: privet predict MODEL DATA [key=value ...]' predict model.pvt
+fails 2 'privet: unexpected argument more; usage: privet train DATA [key=value ...]' train data more
+fails 2 'privet: unexpected argument -h; usage: privet list [KIND]' list -- optimizer -h
+fails 2 'privet: list takes no settings, but got model=logistic' list model=logistic
+only_files
+finish

@@ -1,0 +1,126 @@
+# From rows to scores: train, verify, eval, predict, plan, settings written and read back, NOT PRIVATE marks.
+. "$PRIVET_SOURCE/tests/cli/lib.sh"
+small_data >small
+
+is_json() { # one object, if there is a Python to judge it
+    if command -v python3 >/dev/null 2>&1; then
+        check "privet $*: one JSON object" python3 -c 'import json; assert isinstance(json.load(open("out")), dict)'
+    fi
+}
+
+ok train small --quiet --delta 1e-4 --out m.pvt
+has out 'epsilon 1 at delta 0.0001, relation zero-out'
+has out 'for relation replace'
+has out 'next         privet verify m.pvt'
+ok verify m.pvt
+has out 'holds        m.pvt: the recorded events cost at most epsilon 1, as claimed'
+ok eval m.pvt small
+has out 'accuracy'
+has out 'true \ predicted'
+ok predict m.pvt small
+same 'a header and a line per row' 201 "$(wc -l <out)"
+cp out first
+ok predict m.pvt small --out scores.csv
+same 'predict --out' 'scores       scores.csv' "$(cat out)"
+check 'the same scores in the file' cmp first scores.csv
+ok predict m.pvt small --out -
+check 'the same scores on standard output' cmp first out
+rm first scores.csv
+
+# What was chosen, and why, goes to stderr.
+run train small --delta 1e-4 --out m.pvt
+same 'exit code' 0 "$code"
+check 'notes say what they are' sh -c '! grep -v "^privet: note: " err'
+has err 'optimizer.steps = '
+
+# --json is one object everywhere.
+ok train small --quiet --delta 1e-4 --json --out m.pvt
+is_json train
+has out '"epsilon":'
+ok verify m.pvt --json
+is_json verify
+has out '"verified": true'
+ok eval m.pvt small --json
+is_json eval
+has out '"accuracy":'
+ok predict m.pvt small --json --out scores.csv
+is_json predict
+ok plan --quiet --rows 1000 --features 5 --json
+is_json plan
+ok list --json
+is_json list
+ok list optimizer --json
+is_json 'list optimizer'
+fails 2 'privet: predict --json needs --out FILE: the scores are CSV' predict m.pvt small --json
+rm scores.csv
+
+# A plan reads no rows: the file need not exist.
+ok plan nowhere.csv --quiet --rows 1000 --features 5 --epsilon 0.5
+has out 'epsilon 0.5 at delta 0.0001'
+has out 'data         not read'
+fails 2 'privet: planning reads no data: say how many rows there are (--rows N)' plan
+
+# Options, key=value and a settings file say the same; the command line wins over the file.
+ok plan --quiet --rows 1000 --features 5 --epsilon 2 --optimizer pgd optimizer.steps=7 --dump-config a.json
+cp out one
+ok plan --quiet budget.epsilon=2 --rows=1000 optimizer=pgd data.features=5 optimizer.steps=7 --dump-config=b.json
+check 'same plan' cmp one out
+check 'same settings written' cmp a.json b.json
+ok plan --quiet --config a.json
+check 'same plan from the file' cmp one out
+ok plan --quiet --config a.json --dump-config -
+check 'settings read and written back are the same' cmp a.json out
+ok plan --quiet --config a.json optimizer.steps=9
+has out 'pgd, 9 steps'
+printf '{"budget": {"epsilon": 2},\n "optimizer.steps": 7, "data.rows": 1000, "data.features": 5}' >nested.json
+ok plan --quiet --config nested.json
+check 'nested keys are the same keys' cmp one out
+rm one ./*.json
+
+# A run that is not private says so in every output, and does not verify.
+ok train small --quiet --privacy off --out off.pvt
+has out 'NOT PRIVATE  trained with privacy=off: no noise was added'
+ok train small --quiet --privacy=off --json --out off.pvt
+has out '"warning": "NOT PRIVATE"'
+ok plan --quiet --privacy off --rows 1000 --features 5
+has out 'NOT PRIVATE'
+fails 3 'privet: off.pvt: NOT PRIVATE: trained with privacy=off: no noise was added' verify off.pvt
+run eval off.pvt small
+same 'warned' 'privet: warning: off.pvt is NOT PRIVATE' "$(cat err)"
+has out 'NOT PRIVATE'
+run eval off.pvt small --json
+has out '"warning": "NOT PRIVATE"'
+run predict off.pvt small --json --out scores.csv
+same 'warned' 'privet: warning: off.pvt is NOT PRIVATE' "$(cat err)"
+has out '"warning": "NOT PRIVATE"'
+run train small --quiet --seed 1 --out seed.pvt
+has out 'NOT PRIVATE  trained with a test seed'
+has err 'privet: warning: run.seed is set: the noise is reproducible, the result is NOT PRIVATE'
+fails 3 'privet: seed.pvt: NOT PRIVATE: trained with a test seed: the noise can be reproduced and removed' verify seed.pvt
+run plan --quiet --seed 1 --rows 1000 --features 5
+has out 'NOT PRIVATE'
+
+# The same test seed gives the same model; without a seed, no two models are the same.
+run train small --quiet --seed 1 --out again.pvt
+check 'same seed, same model' cmp seed.pvt again.pvt
+run train small --quiet --seed 1 --threads 1 --out again.pvt
+privet predict seed.pvt small 2>/dev/null >a.csv
+privet predict again.pvt small 2>/dev/null >b.csv
+check 'threads do not matter' cmp a.csv b.csv
+ok train small --quiet --out x.pvt
+ok train small --quiet --out y.pvt
+privet predict x.pvt small >a.csv
+privet predict y.pvt small >b.csv
+check 'noise is fresh' sh -c '! cmp a.csv b.csv'
+
+# The default name is never overwritten.
+ok train small --quiet
+check 'model.pvt' test -s model.pvt
+fails 2 'privet: model.pvt exists already; name the model with --out (model.pvt is only the default)' train small --quiet
+
+# The certificate on its own.
+ok train small --quiet --out m.pvt --certificate one.json
+ok verify one.json
+ok verify m.pvt --certificate two.json
+check 'the same certificate' cmp one.json two.json
+finish
