@@ -100,7 +100,7 @@ static void refusals(void **state)
         { "1,2 1:1\n", ":1:1: label '1,2' is not -1, 0 or +1; declare the labels, as in data.labels=no,yes" },
         { "1 1:1\n  yes 1:1", ":2:3: label 'yes' is not -1, 0 or +1; declare the labels, as in data.labels=no,yes" },
         { "1 1:1\n\x01\x02\xff garbage\n",
-          ":2:1: label '???' is not -1, 0 or +1; declare the labels, as in data.labels=no,yes" },
+          ":2:1: label '?\?\?' is not -1, 0 or +1; declare the labels, as in data.labels=no,yes" },
         { "\n# only\n", ": no rows" },
         { "1\n-1\n", ": no feature in any row" },
     };
