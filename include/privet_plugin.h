@@ -247,6 +247,19 @@ typedef struct pv_optimizer_ops {
     bool stochastic; /* sampler=auto draws Poisson batches; otherwise every row enters every query */
 } pv_optimizer_ops;
 
+/* ---- mirror map: a distance other than the Euclidean one ------------------------------------
+ * psi is differentiable and strongly convex on the set it is made for; D(x, w) = psi(x) - psi(w)
+ * - <psi'(w), x - w>.  step replaces w by argmin_{x in C} eta (<g, x> + r(x)) + D(x, w), exactly; a
+ * regulariser without prox is left to g (pv_reg_grad), as everywhere.                           */
+typedef struct pv_mirror_ops {
+    pv_plugin head;
+    const char *set; /* the set it is the default for; NULL: none                               */
+    pv_status (*check)(pv_ctx *ctx, const pv_reg_ops *reg, const pv_set_ops *set); /* or PV_E_UNSUPPORTED */
+    void (*step)(const pv_problem *p, double eta, const double *g, double *w);
+    double (*divergence)(const pv_problem *p, const double *x, const double *w);
+    double (*modulus)(const pv_problem *p); /* of strong convexity, in the norm whose ball the set is (else l2) */
+} pv_mirror_ops;
+
 /* ---- accountant ---------------------------------------------------------------------------
  * compose() may be called several times; it leaves no trace on refusal.  All results are
  * upper bounds unless named _lb.  State may own memory: close() frees it (optional).       */
@@ -271,6 +284,7 @@ typedef enum pv_kind {
     PV_KIND_mechanism,
     PV_KIND_optimizer,
     PV_KIND_accountant,
+    PV_KIND_mirror,
     PV_KIND_COUNT
 } pv_kind;
 const char *pv_kind_name(pv_kind kind);

@@ -38,4 +38,13 @@ void pvi_metrics_write(const pvi_metrics *m, char *const *class_names, pvi_jw *w
 pv_status pvi_metrics_json(pv_ctx *ctx, const pv_domain *dom, char *const *class_names, int64_t n, const float *score,
                            const float *y, pvi_jw *w);
 
+/* ---- stationarity.c: from an exact gradient g of the loss at x, hence NOT private ----------------- */
+/* ||g + r'(x)||; NAN if r has no gradient.  work: d doubles. */
+double pvi_gradient_norm(const pv_problem *p, const double *x, const double *g, double *work);
+/* ||x - x+||/gamma after one exact step of the mirror map (checked for the pair).  work: 2d doubles. */
+double pvi_projected_gradient(const pv_problem *p, const pv_mirror_ops *mirror, double gamma, const double *x,
+                              const double *g, double *work);
+/* max_v <v - x, -(g + r'(x))> over the set; NAN without a set or if r has no gradient.  work: 2d doubles. */
+double pvi_frank_wolfe_gap(const pv_problem *p, const double *x, const double *g, double *work);
+
 #endif

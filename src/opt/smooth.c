@@ -16,17 +16,17 @@
  * elements that run side by side, each after K warm-up steps taken in its neighbour; blocks stay in cache
  * between (4), which writes to scratch, and (5), which writes the result, so that memory is read once and written
  * once.  A block needs p before its first element (carried from the block before) and K elements behind its
- * last (not yet overwritten, or kept in `edge` where another task might overwrite them).  How the vector is cut depends
- * on d and sigma alone, so the result is the same for any number of threads.  Vectors too short for lanes use
- * the closed form of (4) and (5) directly.
+ * last (not yet overwritten, or kept in `edge` where another task might overwrite them).  How the vector is cut
+ * depends on d and sigma alone, so the result is the same for any number of threads.  Vectors too short for lanes
+ * use the closed form of (4) and (5) directly.
  *
  * Privacy    a function of the noisy gradient only: post-processing, free.
  * Noise      white noise keeps a fraction of its power:
  *   (8)  gamma = (1/d) sum 1/lambda_i   = (1 + u) / ((1 - u) q),          u = a^d, q = sqrt(4 sigma + 1)
  *   (9)  beta  = (1/d) sum 1/lambda_i^2 = (1 + 2 sigma)(1 + u) / ((1 - u) q^3) + 2 d u / ((1 - u)^2 q^2)
  *        Both by aliasing the kernels of 1/lambda and 1/lambda^2 (a^|k|/q, and its convolution with itself
- *        (|k| + (1 + 2 sigma)/q) a^|k|/q^2) onto the circle.  (9) equals the printed form of Proposition 8 and, unlike it,
- *        has no cancellation for small sigma.
+ *        (|k| + (1 + 2 sigma)/q) a^|k|/q^2) onto the circle.  (9) equals the printed form of Proposition 8 and,
+ *        unlike it, has no cancellation for small sigma.
  * Reference  B. Wang, Gu, Boedihardjo, L. Wang, Barekat, Osher, DP-LSSGD, MSML 2020: Propositions 5 and 8. */
 #include "opt/smooth.h"
 

@@ -11,6 +11,12 @@ pv_status pvi_prox_check(pv_ctx *ctx, const pv_reg_ops *reg, const pv_set_ops *s
 /* A member of the set to start from: the one nearest to 0, or the oracle's choice without a projection. */
 void pvi_set_start(const pv_problem *p, double *w);
 
+/* ---- mirror.c ----------------------------------------------------------------------------------- */
+/* The map made for the set, else euclidean. */
+const pv_mirror_ops *pvi_mirror_default(const pv_set_ops *set);
+/* For maps of one set whose step is exact for penalties a ||x||_1 only. */
+pv_status pvi_mirror_l1_check(pv_ctx *ctx, const pv_mirror_ops *map, const pv_reg_ops *reg, const pv_set_ops *set);
+
 /* ---- threshold.c ------------------------------------------------------------------------------ */
 typedef struct pvi_cut { /* theta = top + shift with sum_i max(v_i - theta, 0) = R                  */
     double top, shift;
