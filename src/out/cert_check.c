@@ -225,9 +225,22 @@ pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c)
     return pvi_cert_recompute(ctx, name, c, NULL);
 }
 
+/* m 10^k with m >= 10^5 - 1 the smallest integer at or above x / 10^k: six digits, rounded up. */
+static double six_digits_up(double x)
+{
+    const int k = (int)floor(log10(x)) - 5;
+    char text[32];
+    double up;
+    for (double m = ceil(x / pow(10.0, k)) - 1.0;; m++) { /* one below: pow may be off in its last digit */
+        snprintf(text, sizeof text, "%.0fe%d", m, k);
+        if (pvi_parse_f64(text, strlen(text), &up) && up >= x) return up;
+    }
+}
+
 /* A relative 1e-9 covers what libm and FFT of another machine may do to the last digits. */
 double pvi_cert_claim(double cost, double limit)
 {
-    const double above = pv_up(cost * (1.0 + 1e-9), 1);
+    if (!(cost > 0.0 && cost < 1e300)) return cost;
+    const double above = six_digits_up(cost * (1.0 + 1e-9));
     return above > limit && cost <= limit ? limit : above;
 }

@@ -30,8 +30,9 @@ typedef struct pvi_cert {
     int64_t n_assumptions;
 } pvi_cert;
 
-/* The epsilon to claim for a computed cost: a little above it, so that another machine's last digits
- * cannot lift the recomputed value over the claim; never above `limit` unless the cost is. */
+/* The epsilon to claim for a computed cost: six digits, at least a relative 1e-9 above it, so that another
+ * machine's last digits cannot lift the recomputed value over the claim; `limit` when the cost meets it
+ * and the rounded claim would not. */
 double pvi_cert_claim(double cost, double limit);
 /* Canonical JSON, fields in a fixed order, ends with a checksum over everything before it. */
 pv_status pvi_cert_write(pv_ctx *ctx, const pvi_cert *c, char **json);

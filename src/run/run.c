@@ -49,6 +49,13 @@ static const char *why_not_private(const pvi_job *j, const pv_rng *rng)
     return NULL;
 }
 
+/* With its settings when it was named; the one that won when `best` was asked for.  Outlives the plan. */
+static const char *accountant_used(pv_arena *a, const pvi_job *j, const pvi_cost *cost)
+{
+    const char *name = j->plan->s.accountant;
+    return strcmp(name, "best") == 0 ? cost->accountant : pvi_arena_strdup(a, name, strlen(name));
+}
+
 /* The part of the certificate that says what it cost. */
 static pv_status fill_cost(pv_result *r, const pvi_job *j)
 {
@@ -64,13 +71,13 @@ static pv_status fill_cost(pv_result *r, const pvi_job *j)
     if (!j->private_run) return PV_OK;
     c->epsilon = pvi_cert_claim(j->cost.epsilon, j->prob.epsilon);
     c->delta = j->prob.delta;
-    c->accountant = j->cost.accountant;
+    c->accountant = accountant_used(r->arena, j, &j->cost);
     c->replace_is_group_bound = replace ? j->cost.group_bound : j->cost_replace.group_bound;
     c->epsilon_replace = replace ? c->epsilon : fmax(c->epsilon, pvi_cert_claim(j->cost_replace.epsilon, INFINITY));
-    if (replace) return PV_OK;
-    c->accountant_replace = j->cost_replace.accountant;
+    if (replace) return c->accountant ? PV_OK : pvi_nomem(r->ctx);
+    c->accountant_replace = accountant_used(r->arena, j, &j->cost_replace);
     c->events_replace = pvi_event_scale(r->arena, j->events_replace, 1.0);
-    return c->events_replace ? PV_OK : pvi_nomem(r->ctx);
+    return c->accountant && c->accountant_replace && c->events_replace ? PV_OK : pvi_nomem(r->ctx);
 }
 
 static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matrix *m, const pv_oracle *o,
@@ -105,7 +112,9 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
     r->cert.is_private = r->cert.why_not == NULL;
     list_assumptions(&r->cert, j, own);
     if (!r->cert.data_digest || !r->cert.settings) return pvi_nomem(r->ctx);
-    return fill_cost(r, j);
+    s = fill_cost(r, j);
+    if (s != PV_OK || !r->cert.is_private) return s;
+    return pvi_cert_verify(r->ctx, "certificate", &r->cert); /* none leaves that does not hold */
 }
 
 static pv_status fill_file(pv_result *r, const pvi_job *j, const pvi_matrix *m)

@@ -365,13 +365,20 @@ static void the_locale_does_not_matter(void **state)
 static void claims_sit_above_the_cost(void **state)
 {
     (void)state;
-    for (double cost = 1e-6; cost < 1e6; cost *= 3.7) {
-        const double free_claim = pvi_cert_claim(cost, INFINITY);
-        PVT_TRUE(free_claim > cost && free_claim < cost * (1 + 2e-9));
+    uint64_t seed = 3;
+    for (int i = 0; i < 20000; i++) {
+        const double cost = exp(60.0 * pvt_uniform(&seed) - 30.0), claim = pvi_cert_claim(cost, INFINITY);
+        char text[32];
+        PVT_CHECK(claim >= cost * (1 + 0.99e-9) && claim <= cost * (1 + 1.1e-5), "%.17g for %.17g", claim, cost);
+        snprintf(text, sizeof text, "%.5e", claim);
+        PVT_CHECK(strtod(text, NULL) == claim, "%.17g has more than six digits", claim);
         PVT_TRUE(pvi_cert_claim(cost, cost) == cost);
-        PVT_TRUE(pvi_cert_claim(cost, cost * 0.5) == free_claim); /* over the limit already: no hiding it */
+        PVT_TRUE(pvi_cert_claim(cost, cost * 0.5) == claim); /* over the limit already: no hiding it */
     }
-    PVT_TRUE(pvi_cert_claim(0.0, 1.0) == 0.0);
+    PVT_TRUE(pvi_cert_claim(0.9999997193311031, 1.0) == 1.0);
+    PVT_TRUE(pvi_cert_claim(1.0, INFINITY) == 1.00001);
+    PVT_TRUE(pvi_cert_claim(0.0, 1.0) == 0.0 && pvi_cert_claim(INFINITY, 1.0) == INFINITY);
+    PVT_TRUE(isnan(pvi_cert_claim(NAN, 1.0)) && pvi_cert_claim(1e-310, 1.0) > 1e-310);
 }
 
 static void delta_above_one_over_n_is_pointed_out(void **state)
