@@ -47,11 +47,12 @@ static vf dots_tile(const float *const *row, int64_t p, const float *w)
 
 static void dots(const float *const *row, int64_t n, int64_t p, const float *w, int64_t ahead, float *m)
 {
+    const int64_t share = ahead / (2 * n); /* the first half of the next block; add() sees to the second */
     int64_t i = 0;
     for (; i + W <= n; i += W) {
-        for (int64_t k = 0; k < W; k++) /* the even lines of the next block, or all of the next tile */
-            if (ahead) fetch(row[i + k] + ahead, 0, p, 2 * LINE);
-            else if (i + W + k < n) fetch(row[i + W + k], 0, p, LINE);
+        if (ahead) fetch(row[0] + ahead, i * share, (i + W) * share, LINE);
+        else
+            for (int64_t k = i + W; k < i + 2 * W && k < n; k++) fetch(row[k], 0, p, LINE);
         vstore(m + i, dots_tile(row + i, p, w));
     }
     if (i == n) return;
@@ -64,13 +65,15 @@ static void dots(const float *const *row, int64_t n, int64_t p, const float *w, 
 PVI_INLINE void add_strip(const float *const *row, int64_t n, const float *c, int64_t j, int nv, int64_t lanes,
                           int64_t ahead, float *g)
 {
+    const float *const next = row[0] + ahead + ahead / 2 + j * n / 2; /* this strip's part of the second half */
+    const int64_t share = ((nv - 1) * W + lanes) / 2;
     vf s[STRIP];
     for (int v = 0; v < nv - 1; v++) s[v] = vload(g + v * W);
     s[nv - 1] = vload_n(g + (nv - 1) * W, lanes);
     for (int64_t i = 0; i < n; i++) {
         const float *const x = row[i] + j;
         const vf ci = vset(c[i]);
-        if (ahead) fetch(x + ahead, LINE, (int64_t)nv * W, 2 * LINE); /* the odd lines */
+        if (ahead) fetch(next, i * share, (i + 1) * share, LINE);
         for (int v = 0; v < nv - 1; v++) s[v] = vfma(ci, vload(x + v * W), s[v]);
         s[nv - 1] = vfma(ci, vload_n(x + (nv - 1) * W, lanes), s[nv - 1]);
     }

@@ -7,9 +7,9 @@ enum { GLM_PAD = 16, GLM_CACHE = 32 * 1024 };
 
 typedef struct glm_block { /* one thread's scratch */
     _Alignas(64) float m[PVI_BLOCK], c[PVI_BLOCK], y[PVI_BLOCK], norm[PVI_BLOCK];
-    int64_t r[PVI_BLOCK];        /* stored row numbers */
+    int64_t r[PVI_BLOCK];        /* stored row numbers, unless dense and consecutive from first on */
     const float *row[PVI_BLOCK]; /* dense: where they start */
-    int64_t n, padded;           /* rows; rounded up to 16 */
+    int64_t first, n, padded;    /* rows; rounded up to 16 */
     int64_t ahead;               /* floats from here to the next block, 0: unknown */
 } glm_block;
 
@@ -21,10 +21,15 @@ static inline void block_fill(glm_block *b, const pv_rows *rows, int64_t first, 
 
     b->n = rows->n - first < most ? rows->n - first : most;
     b->padded = (b->n + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
-    for (int64_t i = 0; i < b->n; i++) b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
-    if (rows->x)
-        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
+    b->first = first;
     b->ahead = rows->pick ? 0 : b->n * rows->ld;
+    if (rows->pick) memcpy(b->r, rows->pick + first, sizeof *b->r * (size_t)b->n);
+    else if (!rows->x)
+        for (int64_t i = 0; i < b->n; i++) b->r[i] = first + i;
+    if (rows->x && rows->pick)
+        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
+    else if (rows->x)
+        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + (first + i) * rows->ld;
 }
 
 static inline void block_dots(const pvi_glm_state *s, const glm_block *b, const pv_rows *rows, float *m)
@@ -38,7 +43,7 @@ static inline void block_gather(const glm_block *b, const pv_rows *rows, const f
 {
     if (rows->pick)
         for (int64_t i = 0; i < b->n; i++) out[i] = from[b->r[i]];
-    else memcpy(out, from + b->r[0], sizeof *out * (size_t)b->n);
+    else memcpy(out, from + b->first, sizeof *out * (size_t)b->n);
     for (int64_t i = b->n; i < b->padded; i++) out[i] = 0.0f;
 }
 

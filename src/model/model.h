@@ -3,7 +3,7 @@
 #define PVI_MODEL_H
 #include "core/core.h"
 
-/* ---- instruction sets (isa.c) -------------------------------------------------------------------
+/* ---- instruction sets (model_isa.c) -------------------------------------------------------------------
  * A kernel file is compiled once per instruction set; `fn_isa[pvi_isa()]` is the one to call. */
 typedef enum pvi_isa_level {
     PVI_BASE,

@@ -1,4 +1,4 @@
-/* isa.c - which instruction set the kernels may use. */
+/* model_isa.c - which instruction set the kernels may use. */
 #include "model.h"
 
 pvi_isa_level pvi_isa(void)
