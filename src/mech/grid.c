@@ -13,7 +13,7 @@
  *           rounding differ by at most Delta + 2 pvi_grid_error on the grid for every rounded group
  *           that the row touches; the declared sensitivity includes it.
  * Reference Mironov, CCS 2012; Haney et al. 2022, arXiv:2207.13793; Casacuberta et al. 2022. */
-#include "mech/mech.h"
+#include "mech/kernel.h"
 
 double pvi_grid_error(double spacing, int64_t d)
 {
@@ -35,10 +35,13 @@ double pvi_grid_spacing(double clip, int64_t n, double noise_scale, int64_t d)
 void pvi_grid_add(const float *x, double spacing, int64_t *acc, int64_t d)
 {
     const double inverse = 1.0 / spacing;
-    for (int64_t j = 0; j < d; j++) {
+    if (!pvi_mech_best()->grid_add(x, inverse, acc, d)) return;
+    for (int64_t j = 0; j < d;
+         j++) { /* what the kernel left out; a float above 2^51 units is a whole number of them */
         const double y = (double)x[j] * inverse;
-        PVI_REQUIRE(fabs(y) < 0x1p62); /* a NaN or an infinity here could release data */
-        acc[j] += (int64_t)rint(y);
+        if (fabs(y) < 0x1p51) continue;
+        PVI_REQUIRE(fabs(y) < 0x1p62); /* a NaN or an infinity could release data */
+        acc[j] += (int64_t)y;
     }
 }
 

@@ -29,14 +29,31 @@ void pvi_grid_add(const float *x, double spacing, int64_t *acc, int64_t d);
 double pvi_grid_error(double spacing, int64_t d);
 void pvi_grid_value(const int64_t *acc, double spacing, double scale, double *out, int64_t d); /* acc*spacing*scale */
 
-/* ---- draws (normal.c and the mechanism files) ---------------------------------------------------- */
+/* ---- draws (normal.c and the mechanism files) ----------------------------------------------------
+ * Integer draws are the rounded real-valued ones, decided exactly, and the same on every instruction set;
+ * noise_scale / spacing from 2^-4 to 2^40. */
 /* x[j] += round(noise_scale/spacing * N(0,1)), constant work per draw. */
 void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d);
 void pvi_normal_fill(pv_rng *r, double *out, int64_t n); /* plain N(0,1) for what is not a release      */
+/* Certified total variation between one coordinate's draw and the ideal: to be added to delta for every coordinate of
+ * every release. */
+double pvi_normal_tv_per_draw(void);
+void pvi_laplace_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d);
+double pvi_laplace_tv_per_draw(void);
+/* x += round(v / spacing), v uniform in the volume of the d-ball of the given radius. */
+void pvi_ball_add(pv_rng *r, double radius, double spacing, int64_t *x, int64_t d);
+double pvi_ball_tv(int64_t d); /* of one whole vector                                                   */
+
+/* Private selection (mech_select.c): index i with probability proportional to exp(score_i / scale), scores first
+ * rounded to multiples of pvi_select_grid(scale).  |score| < 2^22 scale. */
+int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale);
+double pvi_select_grid(double scale);
+double pvi_select_tv(int64_t n); /* of one selection among n                                           */
 
 /* ---- samplers (sampler.c): a closed enum; the sampler decides the event ---------------------------- */
 typedef enum pvi_sampler { PVI_FULL_BATCH = 0, PVI_POISSON = 1, PVI_FIXED_SIZE = 2, PVI_CYCLIC = 3 } pvi_sampler;
 /* Draws the rows of one query in ascending order; out has room for n.  rate: Poisson probability;
  * fixed size: exactly round(rate*n) rows; cyclic: consecutive blocks, step picks which. */
 void pvi_sample(pv_rng *r, pvi_sampler kind, double rate, int64_t n, int64_t step, int64_t *out, int64_t *count);
+double pvi_sample_tv(pvi_sampler kind, double rate, int64_t n); /* of one query's rows                   */
 #endif

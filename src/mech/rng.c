@@ -13,23 +13,24 @@
  *           dumps, and out of swap where the limits allow it.
  * Test      the key is the seed.  Not private, and said so (P6); survives fork unchanged.
  * Reference Bernstein, "Fast-key-erasure random-number generators", 2017; RFC 8439 (ChaCha20). */
-#include "mech/mech.h"
+#include "mech/kernel.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BUFFER = 4096, ALIVE = 0x50564e47 };
+enum { BLOCKS = 256, STREAM = 64 * BLOCKS, ALIVE = 0x50564e47 };
 
 typedef struct secret {
+    _Alignas(64) uint8_t buf[STREAM]; /* k' || b of (1); the bytes of k' are zeroed at once */
+    uint8_t key[PVI_KEY_SIZE];
     uint32_t alive;  /* ALIVE, or 0 in a child */
     uint32_t unread; /* bytes at the end of buf */
-    uint8_t key[PVI_KEY_SIZE];
-    uint8_t buf[PVI_KEY_SIZE + BUFFER]; /* room for k' || b of (1) */
 } secret;
 
 struct pv_rng {
     pv_ctx *ctx;
     secret *s; /* owned; pages of its own */
+    const pvi_mech_kernels *kernels;
     bool test;
     bool wiped_on_fork;
     pid_t pid;
@@ -61,7 +62,7 @@ static pv_status create(pv_ctx *ctx, bool test, pv_rng **out)
         pvi_free(ctx, r);
         return pvi_nomem(ctx);
     }
-    *r = (pv_rng) { .ctx = ctx, .s = p, .test = test };
+    *r = (pv_rng) { .ctx = ctx, .s = p, .kernels = pvi_mech_best(), .test = test };
     madvise(p, secret_size(), MADV_DONTDUMP);
     mlock(p, secret_size());
     *out = r;
@@ -108,12 +109,23 @@ static bool forked(const pv_rng *r)
     return r->wiped_on_fork ? r->s->alive != ALIVE : r->pid != getpid();
 }
 
-static void refill(secret *s)
+const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r)
 {
-    pvi_chacha20(s->key, 0, 0, s->buf, sizeof s->buf); /* (1) */
+    return r->kernels;
+}
+
+void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k)
+{
+    r->kernels = k;
+}
+
+static void refill(pv_rng *r)
+{
+    secret *s = r->s;
+    r->kernels->chacha(s->key, 0, 0, s->buf, BLOCKS); /* (1) */
     memcpy(s->key, s->buf, sizeof s->key);
     pvi_wipe(s->buf, sizeof s->key);
-    s->unread = BUFFER;
+    s->unread = STREAM - PVI_KEY_SIZE;
 }
 
 void pvi_rng_bytes(pv_rng *r, void *out, size_t size)
@@ -122,7 +134,7 @@ void pvi_rng_bytes(pv_rng *r, void *out, size_t size)
     secret *s = r->s;
     if (forked(r)) PVI_REQUIRE(draw_key(r) == PV_OK); /* noise without entropy is no noise */
     while (size > 0) {
-        if (s->unread == 0) refill(s);
+        if (s->unread == 0) refill(r);
         const size_t n = size < s->unread ? size : s->unread;
         uint8_t *from = s->buf + sizeof s->buf - s->unread;
         memcpy(p, from, n);

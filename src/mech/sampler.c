@@ -2,8 +2,13 @@
  *
  * Full       every row.
  * Poisson    each row independently with probability q.
- *            (1)  row i enters iff u_i < q 2^64, u_i uniform on 64 bits: probability floor(q 2^64) / 2^64 <= q,
- *                 and the privacy cost grows with q, so the certified q covers it
+ *            (1)  q >= 1/8 or q < 2^-24: row i enters iff u_i < q 2^64, u_i uniform on 64 bits; probability
+ *                 floor(q 2^64) / 2^64, which is q itself for q >= 1/8 and never above q: the privacy cost grows with q
+ *            (4)  otherwise the rows left out before the next one are geometric: floor(L / l), L = -ln U exponential,
+ *                 l = -ln(1 - q).  The double L / l is within 2^-43 / l of the real one (draw.kernel.c (8), and 4u for
+ *                 1 / l); that near to an integer, U gets 128 more bits and L and l 118 bits of precision (exact.c),
+ *                 and integer division decides.  The division is wrong only if L is within
+ *                 2^-118 (1 + L/l) of a multiple of l: probability below 2^-117 (1 + L/l) / l <= 2^-64 for q >= 2^-24
  * Fixed      exactly k = round(q n) rows, every subset alike (Floyd):
  *            (2)  for j = n-k .. n-1: t uniform on 0 .. j; take t, or j if t is taken
  *            The marks are bits at the end of out, where the result has not reached yet.
@@ -11,7 +16,8 @@
  *            (3)  step t sees rows floor(b n / l) .. floor((b+1) n / l) - 1,  b = t mod l
  * Privacy    the kind decides the event; nothing else may be paired with it.
  * Reference  Bentley, Floyd, "A sample of brilliance", CACM 30(9), 1987, Algorithm F2. */
-#include "mech/mech.h"
+#include "mech/exact.h"
+#include "mech/kernel.h"
 
 static int64_t all_rows(int64_t from, int64_t to, int64_t *out)
 {
@@ -19,14 +25,19 @@ static int64_t all_rows(int64_t from, int64_t to, int64_t *out)
     return to - from;
 }
 
-static int64_t poisson(pv_rng *r, double q, int64_t n, int64_t *out)
+static int64_t smaller(int64_t a, int64_t b)
 {
-    enum { CHUNK = 512 };
-    const uint64_t threshold = (uint64_t)(q * 0x1p64); /* (1): q < 1 */
-    uint64_t u[CHUNK];
+    return a < b ? a : b;
+}
+
+/* (1) */
+static int64_t every_row(pv_rng *r, double q, int64_t n, int64_t *out)
+{
+    const uint64_t threshold = (uint64_t)(q * 0x1p64); /* q < 1 */
+    uint64_t u[PVI_CHUNK];
     int64_t count = 0;
-    for (int64_t i = 0; i < n; i += CHUNK) {
-        const int64_t m = n - i < CHUNK ? n - i : CHUNK;
+    for (int64_t i = 0; i < n; i += PVI_CHUNK) {
+        const int64_t m = smaller(n - i, PVI_CHUNK);
         pvi_rng_bytes(r, u, (size_t)m * sizeof *u);
         for (int64_t k = 0; k < m; k++) {
             out[count] = i + k;
@@ -34,6 +45,55 @@ static int64_t poisson(pv_rng *r, double q, int64_t n, int64_t *out)
         }
     }
     return count;
+}
+
+/* -ln(1 - q) in units of 2^-120.  For 2^-24 <= q < 1/8 the last bit of q is at least 2^-77. */
+static pvi_u128 exact_rate(double q)
+{
+    const pvi_u128 rest = -((pvi_u128)ldexp(q, 77) << 51); /* 1 - q in units of 2^-128 */
+    return pvi_exact_neglog((const uint64_t[4]) { (uint64_t)(rest >> 64), (uint64_t)rest, 0, 0 });
+}
+
+/* floor(L / l) of draw i, y being L / l in double precision. */
+static int64_t skip(const pvi_words *w, int64_t i, double y, double margin, double q)
+{
+    const double whole = rint(y);
+    if (fabs(y - whole) > margin) return (int64_t)whole - (y < whole);
+    pvi_wide wide;
+    pvi_words_wide(w, i, &wide);
+    return (int64_t)(pvi_exact_neglog(wide.u) / exact_rate(q));
+}
+
+/* (4) */
+static int64_t by_skips(pv_rng *r, double q, int64_t n, int64_t *out)
+{
+    const double s = -1.0 / log1p(-q), margin = s * 0x1p-43;
+    double y[PVI_CHUNK];
+    pvi_words w;
+    int64_t count = 0, row = -1;
+    pvi_words_begin(&w, r);
+    for (int64_t chunk = 0; row < n; chunk++) {
+        const int64_t m = smaller((int64_t)((double)(n - row) * q * 1.25) + 16, PVI_CHUNK);
+        pvi_words_load(&w, chunk, m);
+        w.k->exponential(w.a, w.b, s, y, m);
+        for (int64_t i = 0; i < m && row < n; i++) {
+            row += 1 + skip(&w, i, y[i], margin, q);
+            if (row < n) out[count++] = row;
+        }
+    }
+    pvi_words_end(&w);
+    return count;
+}
+
+static bool uses_skips(double q)
+{
+    return q >= 0x1p-24 && q < 0.125;
+}
+
+static int64_t poisson(pv_rng *r, double q, int64_t n, int64_t *out)
+{
+    if (q >= 1.0) return all_rows(0, n, out);
+    return uses_skips(q) ? by_skips(r, q, n, out) : every_row(r, q, n, out);
 }
 
 static int64_t fixed_size(pv_rng *r, int64_t k, int64_t n, int64_t *out)
@@ -69,9 +129,15 @@ void pvi_sample(pv_rng *r, pvi_sampler kind, double rate, int64_t n, int64_t ste
     if (n == 0) return;
     switch (kind) {
     case PVI_FULL_BATCH: *count = all_rows(0, n, out); return;
-    case PVI_POISSON: *count = rate < 1.0 ? poisson(r, rate, n, out) : all_rows(0, n, out); return;
+    case PVI_POISSON: *count = poisson(r, rate, n, out); return;
     case PVI_FIXED_SIZE: *count = fixed_size(r, (int64_t)rint(rate * (double)n), n, out); return;
     case PVI_CYCLIC: *count = cyclic(rate, n, step, out); return;
     }
     PVI_REQUIRE(!"a sampler nobody knows");
+}
+
+/* By (4), a draw per row taken and one that ends. */
+double pvi_sample_tv(pvi_sampler kind, double rate, int64_t n)
+{
+    return kind == PVI_POISSON && uses_skips(rate) ? ((double)n * rate + 1.0) * 0x1p-64 : 0.0;
 }

@@ -1,0 +1,111 @@
+/* exact_table.c - constants of exact.c, high and low 64 bits; made by tests/reference/mech_constants.py table. */
+#include "mech/exact.h"
+
+const uint64_t pvi_ln2_q120[2] = { 0x00b17217f7d1cf79u, 0xabc9e3b39803f2f7u };
+const uint64_t pvi_half_pi_q127[2] = { 0xc90fdaa22168c234u, 0xc4c6628b80dc1cd1u };
+
+const uint64_t pvi_ln1p_q127[65][2] = {
+    { 0, 0 }, /* ln(1 + 2^-i), i = 1 .. 64 */
+    { 0x33e647d97f3097e5u, 0x6d1aecde80a44303u },
+    { 0x1c8ff7c79a9a21acu, 0x25d81ef2ffb9a24bu },
+    { 0x0f1383b7157972f4u, 0xf543fff0ff4f0aafu },
+    { 0x07c28c300458a998u, 0x5f325c5bbaccbc4cu },
+    { 0x03f05361cf066009u, 0x9f1f8278f7914fd7u },
+    { 0x01fc0a8b0fc03e3cu, 0xf9eda74d37abd56eu },
+    { 0x00ff015358833c47u, 0xe1bb481c8ee14169u },
+    { 0x007fc02a8ac42f01u, 0x2821ad5a6d352ddau },
+    { 0x003ff005535621ccu, 0xf14f1d0a9f1d8d59u },
+    { 0x001ffc00aa8ab10fu, 0xbc04d051924c9347u },
+    { 0x000fff0015535588u, 0x8333c56c598c659cu },
+    { 0x0007ffc002aa8aacu, 0x442ef0137138f703u },
+    { 0x0003fff000555355u, 0x6221cccf15e15f88u },
+    { 0x0001fffc000aaa8au, 0xab110fbbc04df4e1u },
+    { 0x0000ffff00015553u, 0x55588883333c57b5u },
+    { 0x00007fffc0002aaau, 0x8aaac4442eef0138u },
+    { 0x00003ffff0000555u, 0x5355562221ccccf1u },
+    { 0x00001ffffc0000aau, 0xaa8aaab1110fbbbcu },
+    { 0x00000fffff000015u, 0x5553555588888333u },
+    { 0x000007ffffc00002u, 0xaaaa8aaaac44442fu },
+    { 0x000003fffff00000u, 0x5555535555622222u },
+    { 0x000001fffffc0000u, 0x0aaaaa8aaaab1111u },
+    { 0x000000ffffff0000u, 0x0155555355555889u },
+    { 0x0000007fffffc000u, 0x002aaaaa8aaaaac4u },
+    { 0x0000003ffffff000u, 0x0005555553555556u },
+    { 0x0000001ffffffc00u, 0x0000aaaaaa8aaaabu },
+    { 0x0000000fffffff00u, 0x0000155555535555u },
+    { 0x00000007ffffffc0u, 0x000002aaaaaa8aabu },
+    { 0x00000003fffffff0u, 0x0000005555555355u },
+    { 0x00000001fffffffcu, 0x0000000aaaaaaa8bu },
+    { 0x00000000ffffffffu, 0x0000000155555553u },
+    { 0x000000007fffffffu, 0xc00000002aaaaaabu },
+    { 0x000000003fffffffu, 0xf000000005555555u },
+    { 0x000000001fffffffu, 0xfc00000000aaaaabu },
+    { 0x000000000fffffffu, 0xff00000000155555u },
+    { 0x0000000007ffffffu, 0xffc000000002aaabu },
+    { 0x0000000003ffffffu, 0xfff0000000005555u },
+    { 0x0000000001ffffffu, 0xfffc000000000aabu },
+    { 0x0000000000ffffffu, 0xffff000000000155u },
+    { 0x00000000007fffffu, 0xffffc0000000002bu },
+    { 0x00000000003fffffu, 0xfffff00000000005u },
+    { 0x00000000001fffffu, 0xfffffc0000000001u },
+    { 0x00000000000fffffu, 0xffffff0000000000u },
+    { 0x000000000007ffffu, 0xffffffc000000000u },
+    { 0x000000000003ffffu, 0xfffffff000000000u },
+    { 0x000000000001ffffu, 0xfffffffc00000000u },
+    { 0x000000000000ffffu, 0xffffffff00000000u },
+    { 0x0000000000007fffu, 0xffffffffc0000000u },
+    { 0x0000000000003fffu, 0xfffffffff0000000u },
+    { 0x0000000000001fffu, 0xfffffffffc000000u },
+    { 0x0000000000000fffu, 0xffffffffff000000u },
+    { 0x00000000000007ffu, 0xffffffffffc00000u },
+    { 0x00000000000003ffu, 0xfffffffffff00000u },
+    { 0x00000000000001ffu, 0xfffffffffffc0000u },
+    { 0x00000000000000ffu, 0xffffffffffff0000u },
+    { 0x000000000000007fu, 0xffffffffffffc000u },
+    { 0x000000000000003fu, 0xfffffffffffff000u },
+    { 0x000000000000001fu, 0xfffffffffffffc00u },
+    { 0x000000000000000fu, 0xffffffffffffff00u },
+    { 0x0000000000000007u, 0xffffffffffffffc0u },
+    { 0x0000000000000003u, 0xfffffffffffffff0u },
+    { 0x0000000000000001u, 0xfffffffffffffffcu },
+    { 0x0000000000000000u, 0xffffffffffffffffu },
+    { 0x0000000000000000u, 0x8000000000000000u },
+};
+
+const uint64_t pvi_inverse_factorial_q127[35][2] = {
+    { 0x8000000000000000u, 0x0000000000000000u }, /* 1/0! */
+    { 0x8000000000000000u, 0x0000000000000000u }, /* 1/1! */
+    { 0x4000000000000000u, 0x0000000000000000u }, /* 1/2! */
+    { 0x1555555555555555u, 0x5555555555555555u }, /* 1/3! */
+    { 0x0555555555555555u, 0x5555555555555555u }, /* 1/4! */
+    { 0x0111111111111111u, 0x1111111111111111u }, /* 1/5! */
+    { 0x002d82d82d82d82du, 0x82d82d82d82d82d8u }, /* 1/6! */
+    { 0x0006806806806806u, 0x8068068068068068u }, /* 1/7! */
+    { 0x0000d00d00d00d00u, 0xd00d00d00d00d00du }, /* 1/8! */
+    { 0x0000171de3a556c7u, 0x338faac1c88e5001u }, /* 1/9! */
+    { 0x0000024fc9f6ef13u, 0xeb8e5de02da7d4cdu }, /* 1/10! */
+    { 0x00000035cc8acfeau, 0x89c71fce8fc97070u }, /* 1/11! */
+    { 0x000000047bb63bfeu, 0x3625ed5136a61eb4u }, /* 1/12! */
+    { 0x000000005849184eu, 0xa1b425f28e0cc749u }, /* 1/13! */
+    { 0x00000000064e5d2au, 0x301f27482eb7c517u }, /* 1/14! */
+    { 0x00000000006b9fcfu, 0x9ccee07c476195acu }, /* 1/15! */
+    { 0x000000000006b9fcu, 0xf9ccee07c476195bu }, /* 1/16! */
+    { 0x000000000000654bu, 0x1dc0c2b529ac9814u }, /* 1/17! */
+    { 0x00000000000005a0u, 0x9e18ee5f65deec01u }, /* 1/18! */
+    { 0x000000000000004bu, 0xd26d1a05055c9328u }, /* 1/19! */
+    { 0x0000000000000003u, 0xca8574804044a0f5u }, /* 1/20! */
+    { 0x0000000000000000u, 0x2e371dedb9eae318u }, /* 1/21! */
+    { 0x0000000000000000u, 0x0219c72db6ff0a53u }, /* 1/22! */
+    { 0x0000000000000000u, 0x001761b41316381au }, /* 1/23! */
+    { 0x0000000000000000u, 0x0000f96780cb97acu }, /* 1/24! */
+    { 0x0000000000000000u, 0x000009f9e66e8b30u }, /* 1/25! */
+    { 0x0000000000000000u, 0x000000623a17f1a9u }, /* 1/26! */
+    { 0x0000000000000000u, 0x00000003a356385cu }, /* 1/27! */
+    { 0x0000000000000000u, 0x000000002143144cu }, /* 1/28! */
+    { 0x0000000000000000u, 0x0000000001259f99u }, /* 1/29! */
+    { 0x0000000000000000u, 0x000000000009c996u }, /* 1/30! */
+    { 0x0000000000000000u, 0x00000000000050d3u }, /* 1/31! */
+    { 0x0000000000000000u, 0x0000000000000287u }, /* 1/32! */
+    { 0x0000000000000000u, 0x0000000000000014u }, /* 1/33! */
+    { 0x0000000000000000u, 0x0000000000000001u }, /* 1/34! */
+};

@@ -1,0 +1,72 @@
+/* kernel.h - the inner loops that exist once per instruction set. */
+#ifndef PVI_MECH_KERNEL_H
+#define PVI_MECH_KERNEL_H
+#include "mech/mech.h"
+
+/* Doubles differ by a few ulps between instruction sets (fused multiply-add); what is released does not, because
+ * every draw within reach of such an error is decided exactly (normal.c). */
+typedef struct pvi_mech_kernels {
+    const char *name;
+    /* ChaCha20 keystream, 64-byte blocks from `counter` on. */
+    void (*chacha)(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks);
+    /* y0[i], y1[i] = the two Gaussians of words a[i], b[i] times s; NAN: undecided (draw.kernel.c). */
+    void (*gauss)(const uint64_t *a, const uint64_t *b, double s, double *y0, double *y1, int64_t n);
+    /* y[i] = s times the exponential variable of words a[i], b[i]; NAN: undecided. */
+    void (*exponential)(const uint64_t *a, const uint64_t *b, double s, double *y, int64_t n);
+    /* v[i] = (round(score[i] * inverse) - top) * unit + the Gumbel variable of word a[i]; |score * inverse| < 2^51. */
+    void (*gumbel)(const uint64_t *a, const double *score, double inverse, double top, double unit, double *v,
+                   int64_t n);
+    /* Lane l keeps the largest v[i], and first + i, over i = l mod PVI_LANES; n a multiple of it. */
+    void (*keep_best)(const double *v, double first, double *best, double *index, int64_t n);
+    /* x[i] += round(y[i]) where y[i] is at least `margin` away from every half-integer, |y| < 2^51; true: some
+     * was not. */
+    bool (*round_add)(const double *y, double margin, int64_t *x, int64_t n);
+    /* acc[i] += round(x[i] * inverse), ties to even, where |x[i] * inverse| < 2^51; true: some was not. */
+    bool (*grid_add)(const float *x, double inverse, int64_t *acc, int64_t n);
+} pvi_mech_kernels;
+
+enum { PVI_LANES = 8 };
+enum { PVI_ISA_BASE = 0, PVI_ISA_AVX2 = 1, PVI_ISA_AVX512 = 2 };
+const pvi_mech_kernels *pvi_mech_isa(int level);    /* NULL: not on this machine                   */
+const pvi_mech_kernels *pvi_mech_best(void);        /* never NULL                                  */
+const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r); /* the ones this source uses; best by default  */
+void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k);
+
+/* ---- words (draw_words.c): the uniform bits behind a sequence of draws ----------------------------------------------
+ * A call that draws takes one key from the source and reads words a, b of draw i of chunk c at fixed places of its
+ * stream; the further bits of an undecided draw have places of their own.  So a draw never depends on which other
+ * draws were undecided, and a vector can be gone through twice. */
+enum { PVI_CHUNK = 256 };
+typedef struct pvi_words {
+    _Alignas(64) uint64_t a[PVI_CHUNK];
+    uint64_t b[PVI_CHUNK];
+    const pvi_mech_kernels *k;
+    uint64_t chunk;
+    uint8_t key[PVI_KEY_SIZE];
+} pvi_words;
+void pvi_words_begin(pvi_words *w, pv_rng *r);
+void pvi_words_load(pvi_words *w, int64_t chunk, int64_t n); /* n <= PVI_CHUNK                          */
+/* U of draw i, 204 bits (draw.kernel.c), and the 128 bits that follow the top 50 of b[i]. */
+typedef struct pvi_wide {
+    uint64_t u[4], turn[2];
+} pvi_wide;
+void pvi_words_wide(const pvi_words *w, int64_t i, pvi_wide *out);
+void pvi_words_end(pvi_words *w);
+
+#define PVI_PASTE2(a, b) a##_##b
+#define PVI_PASTE(a, b)  PVI_PASTE2(a, b)
+#define PVI_NAME(f)      PVI_PASTE(f, PVI_ISA)
+
+#define PVI_DECLARE_KERNELS(isa)                                                                                     \
+    void pvi_chacha_blocks_##isa(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t n);      \
+    void pvi_draw_gauss_##isa(const uint64_t *a, const uint64_t *b, double s, double *y0, double *y1, int64_t n);    \
+    void pvi_draw_exponential_##isa(const uint64_t *a, const uint64_t *b, double s, double *y, int64_t n);           \
+    void pvi_draw_gumbel_##isa(const uint64_t *a, const double *score, double inverse, double top, double unit,      \
+                               double *v, int64_t n);                                                                \
+    void pvi_keep_best_##isa(const double *v, double first, double *best, double *index, int64_t n);                 \
+    bool pvi_round_add_##isa(const double *y, double margin, int64_t *x, int64_t n);                                 \
+    bool pvi_grid_round_##isa(const float *x, double inverse, int64_t *acc, int64_t n);
+PVI_DECLARE_KERNELS(base)
+PVI_DECLARE_KERNELS(avx2)
+PVI_DECLARE_KERNELS(avx512)
+#endif
