@@ -225,10 +225,10 @@ pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c)
     return pvi_cert_recompute(ctx, name, c, NULL);
 }
 
-/* m 10^k with m >= 10^5 - 1 the smallest integer at or above x / 10^k: six digits, rounded up. */
-static double six_digits_up(double x)
+/* The smallest m at or above x / 10^k, for the k that gives m so many digits; x itself is finite and > 0. */
+double pvi_digits_up(double x, int digits)
 {
-    const int k = (int)floor(log10(x)) - 5;
+    const int k = (int)floor(log10(x)) - digits + 1;
     char text[32];
     double up;
     for (double m = ceil(x / pow(10.0, k)) - 1.0;; m++) { /* one below: pow may be off in its last digit */
@@ -241,6 +241,6 @@ static double six_digits_up(double x)
 double pvi_cert_claim(double cost, double limit)
 {
     if (!(cost > 0.0 && cost < 1e300)) return cost;
-    const double above = six_digits_up(cost * (1.0 + 1e-9));
+    const double above = pvi_digits_up(cost * (1.0 + 1e-9), 6);
     return above > limit && cost <= limit ? limit : above;
 }

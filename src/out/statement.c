@@ -16,27 +16,41 @@ static void put_f64(pvi_str *out, double x)
     pvi_str_puts(out, text);
 }
 
+/* e^epsilon for a reader: four digits, rounded up. */
+static void put_factor(pvi_str *out, double epsilon)
+{
+    if (epsilon >= 0.0 && epsilon < 13.0) {
+        pvi_str_puts(out, "at most ");
+        put_f64(out, pvi_digits_up(exp(epsilon) * (1.0 + 1e-9), 4));
+    } else {
+        pvi_str_puts(out, "more than 400000");
+    }
+    pvi_str_puts(out, " (e^");
+    put_f64(out, epsilon);
+    pvi_str_puts(out, ")");
+}
+
 void pvi_cert_statement(const pvi_cert *c, pvi_str *out)
 {
+    const bool replace = c->relation == PV_REL_REPLACE;
     if (!c->is_private) {
         pvi_str_printf(
             out, "NOT PRIVATE (%s): this model may reveal the rows it was trained on, and no guarantee is given.",
             c->why_not ? c->why_not : "no reason recorded");
         return;
     }
-    pvi_str_puts(
-        out, "Whoever sees this model, whatever else they know, learns almost nothing that depends on any one row: ");
-    pvi_str_puts(out, c->relation == PV_REL_REPLACE ? "had that row been any other row"
-                                                    : "had that row contributed nothing");
-    pvi_str_puts(out, ", every result would have been at most e^");
-    put_f64(out, c->epsilon);
-    pvi_str_puts(out, " times as likely or unlikely, apart from a chance of ");
+    pvi_str_puts(out, "Whatever else is known, ");
+    pvi_str_puts(out, replace ? "putting any other row in the place of one row of the data"
+                              : "leaving out what any one row of the data contributes");
+    pvi_str_puts(out, " would have changed the probability of every result, this model included, by a factor of ");
+    put_factor(out, c->epsilon);
+    pvi_str_puts(out, ", apart from a chance of ");
     put_f64(out, c->delta);
     pvi_str_puts(out, " (epsilon = ");
     put_f64(out, c->epsilon);
     pvi_str_puts(out, ", delta = ");
     put_f64(out, c->delta);
-    pvi_str_puts(out, c->relation == PV_REL_REPLACE ? ", relation replace)." : ", relation zero-out).");
+    pvi_str_puts(out, replace ? ", relation replace)." : ", relation zero-out).");
 }
 
 void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key)
@@ -61,6 +75,10 @@ void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key)
         pvi_jw_str(w, NULL,
                    "A whole row shown by bad luck: delta is not below one over the number of rows, which is larger "
                    "than advisable.");
+    if (c->is_private && c->epsilon > 8.0)
+        pvi_jw_str(
+            w, NULL,
+            "Much at all: an epsilon above 8 lets probabilities differ by a factor of thousands, which is weak.");
     if (!c->is_private) pvi_jw_str(w, NULL, "Everything: this run was not private.");
     pvi_jw_close(w, ']');
 }

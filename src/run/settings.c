@@ -206,7 +206,7 @@ pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *
 static bool is_local(const char *key)
 {
     return strcmp(key, "data.path") == 0 || strcmp(key, "data.schema") == 0 || strcmp(key, "data.key_path") == 0 ||
-           strncmp(key, "run.", 4) == 0;
+           strcmp(key, "set.vertices") == 0 || strncmp(key, "run.", 4) == 0;
 }
 
 static void write_rows(const pv_param *rows, const void *cfg, const char *prefix, bool with_paths, pvi_jw *w)
@@ -228,7 +228,7 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     if (job) {
         write_rows(job->model.named->params, job->model.named_cfg, "model.", true, &w);
         write_rows(job->prob.reg->head.params, job->prob.reg_cfg, "reg.", true, &w);
-        if (job->prob.set) write_rows(job->prob.set->head.params, job->prob.set_cfg, "set.", true, &w);
+        if (job->prob.set) write_rows(job->prob.set->head.params, job->prob.set_cfg, "set.", with_paths, &w);
         write_rows(job->opt->head.params, job->opt_cfg, "optimizer.", true, &w);
     } else {
         for (const pvi_pair *p = plan->pairs; p; p = p->next) pvi_jw_str(&w, p->key, p->value);

@@ -262,7 +262,8 @@ static void replace_headline(void **state)
     PVT_IS(forged(&c), PV_E_VERIFY);
     c.replace_is_group_bound = false;
     char *json = written(&c);
-    PVT_TRUE(strstr(json, "\"events_replace\": null") && strstr(json, "had that row been any other row"));
+    PVT_TRUE(strstr(json, "\"events_replace\": null") &&
+             strstr(json, "putting any other row in the place of one row"));
     pvi_free(ctx, json);
 }
 
@@ -301,7 +302,7 @@ static void edited_text_with_a_repaired_checksum(void **state)
         { "\"relation\": \"zero-out\"", "\"relation\": \"add\"", "zero-out or replace" },
         { "\"delta\": 1e-05", "\"delta\": 0.00001", "not as privet writes it" },
         { "\"delta\": 1e-05", "\"delta\": \"1e-05\"", "a number" },
-        { "almost nothing", "nothing", "not as privet writes it" },
+        { "by a factor of at most", "by a mere factor of at most", "not as privet writes it" },
         { "Other runs", "Older runs", "not as privet writes it" },
         { "\"clip_norm\": 1", "\"clip_norm\": 1.0", "not as privet writes it" },
         { "\"kind\": \"gaussian\"", "\"kind\": \"gauss\"", "kind" },
@@ -394,6 +395,28 @@ static void delta_above_one_over_n_is_pointed_out(void **state)
     pvi_free(ctx, json);
 }
 
+static void weak_promises_are_pointed_out(void **state)
+{
+    (void)state;
+    static const struct {
+        double epsilon;
+        const char *factor;
+        bool weak;
+    } cases[] = {
+        { 1, "factor of at most 2.719 (e^1)", false },   { 0.001, "factor of at most 1.002 (e^0.001)", false },
+        { 0, "factor of at most 1.001 (e^0)", false },   { 8, "factor of at most 2981 (e^8)", false },
+        { 8.5, "factor of at most 4915 (e^8.5)", true }, { 1000, "factor of more than 400000 (e^1000)", true }
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pvi_cert c = fixture_cert();
+        c.epsilon = cases[i].epsilon;
+        char *json = written(&c);
+        PVT_CHECK(strstr(json, cases[i].factor), "%s: %s", cases[i].factor, json);
+        PVT_IS(strstr(json, "which is weak") != NULL, cases[i].weak);
+        pvi_free(ctx, json);
+    }
+}
+
 static void verify_reads_files(void **state)
 {
     (void)state;
@@ -441,6 +464,7 @@ int main(void)
         CASE(the_locale_does_not_matter),
         CASE(claims_sit_above_the_cost),
         CASE(delta_above_one_over_n_is_pointed_out),
+        CASE(weak_promises_are_pointed_out),
         CASE(verify_reads_files),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
