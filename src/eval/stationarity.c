@@ -13,17 +13,17 @@
 #include "eval.h"
 #include "reg/reg.h"
 
-/* work <- g, plus r'(x) if asked for. */
-static void full_gradient(const pv_problem *p, const double *x, const double *g, bool with_reg, double *work)
+/* work <- g + r'(x) */
+static void full_gradient(const pv_problem *p, const double *x, const double *g, double *work)
 {
     memcpy(work, g, (size_t)p->d * sizeof *g);
-    if (with_reg && p->reg && p->reg->grad) p->reg->grad(p->reg_cfg, x, work, p->d);
+    if (p->reg) p->reg->grad(p->reg_cfg, x, work, p->d);
 }
 
 double pvi_gradient_norm(const pv_problem *p, const double *x, const double *g, double *work)
 {
     if (p->reg && !p->reg->grad) return NAN;
-    full_gradient(p, x, g, true, work);
+    full_gradient(p, x, g, work);
     return pvi_norm2(work, p->d); /* (1) */
 }
 
@@ -31,7 +31,8 @@ double pvi_projected_gradient(const pv_problem *p, const pv_mirror_ops *mirror, 
                               const double *g, double *work)
 {
     double *next = work + p->d;
-    full_gradient(p, x, g, p->reg && !p->reg->prox, work);
+    memcpy(work, g, (size_t)p->d * sizeof *g);
+    pv_reg_grad(p, x, work);
     memcpy(next, x, (size_t)p->d * sizeof *x);
     mirror->step(p, gamma, work, next);
     for (int64_t j = 0; j < p->d; j++) next[j] = x[j] - next[j];
@@ -42,7 +43,7 @@ double pvi_frank_wolfe_gap(const pv_problem *p, const double *x, const double *g
 {
     double *v = work + p->d;
     if (!p->set || !p->set->lmo || (p->reg && !p->reg->grad)) return NAN;
-    full_gradient(p, x, g, true, work);
+    full_gradient(p, x, g, work);
     p->set->lmo(p->set_st, p->set_cfg, work, v, p->d);
     for (int64_t j = 0; j < p->d; j++) v[j] = x[j] - v[j];
     return pvi_dot(v, work, p->d); /* (3) */

@@ -60,42 +60,83 @@ static void smooth_whole(const pvi_smoother *s, double *g, int64_t d)
     }
 }
 
-/* ---- one block ------------------------------------------------------------------------------------ */
+/* ---- one block ------------------------------------------------------------------------------------
+ * Element i of lane l is g[l m + i]; its p goes to row i of scratch, slot l, so that a step of all lanes is one
+ * contiguous row.  Lanes are worked on in pairs and elements two at a time,
+ *   (10)  p_{i+1} = (g_{i+1} + a g_i) + a^2 p_{i-1},
+ * so that a chain waits for one multiplication and one addition every second element.  What is left after the lanes
+ * and the look-ahead form the tail, behind the rows. */
 
-/* (4) over the block: eight lanes side by side, then what is left and the look-ahead.  `carry` comes in as p
- * before the block and goes out as p at its last element. */
+typedef double pair __attribute__((vector_size(16)));
+enum { PAIRS = LANES / 2 };
+
+static inline pair load(const double *at)
+{
+    pair v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+
+static inline void store(double *at, pair v)
+{
+    memcpy(at, &v, sizeof v);
+}
+
+static int64_t lane_len(int64_t n)
+{
+    return n / (2 * LANES) * 2;
+}
+
+/* (4) over the block.  `carry` comes in as p before the block and goes out as p at its last element. */
 static void forward(const double *g, int64_t n, const double *ahead, int64_t K, double a, double *carry, double *out)
 {
-    const int64_t m = n / LANES;
-    double p[LANES] = { 0 };
+    const int64_t m = lane_len(n);
+    const double a2 = a * a;
+    double start[LANES] = { 0 };
     for (int64_t i = -K; i < 0; i++)
-        for (int l = 1; l < LANES; l++) p[l] = g[l * m + i] + a * p[l];
-    p[0] = *carry;
-    for (int64_t i = 0; i < m; i++)
-        for (int l = 0; l < LANES; l++) out[l * m + i] = p[l] = g[l * m + i] + a * p[l];
-    double q = p[LANES - 1];
+        for (int l = 1; l < LANES; l++) start[l] = g[l * m + i] + a * start[l];
+    start[0] = *carry;
+    pair p[PAIRS];
+    for (int k = 0; k < PAIRS; k++) p[k] = load(start + 2 * k);
+    for (int64_t i = 0; i < m; i += 2)
+        for (int k = 0; k < PAIRS; k++) {
+            const pair even = load(g + 2 * k * m + i),
+                       odd = load(g + (2 * k + 1) * m + i); /* two steps of two lanes */
+            const pair first = { even[0], odd[0] }, second = { even[1], odd[1] };
+            store(out + i * LANES + 2 * k, first + a * p[k]);
+            p[k] = (second + a * first) + a2 * p[k]; /* (10) */
+            store(out + (i + 1) * LANES + 2 * k, p[k]);
+        }
+    double q = p[PAIRS - 1][1];
     for (int64_t i = LANES * m; i < n; i++) out[i] = q = g[i] + a * q;
     *carry = q;
     for (int64_t i = 0; i < K; i++) out[n + i] = q = ahead[i] + a * q;
 }
 
-/* (5) and (6) over the block; p holds n + K values. */
+/* (5) and (6) over the block. */
 static void backward(const double *p, int64_t n, int64_t K, double a, double scale, double *g)
 {
-    const int64_t m = n / LANES;
-    double x[LANES] = { 0 }, y = 0.0;
+    const int64_t m = lane_len(n);
+    const double a2 = a * a;
+    double start[LANES] = { 0 }, y = 0.0;
     for (int64_t i = n + K - 1; i >= n; i--) y = p[i] + a * y;
     for (int64_t i = n - 1; i >= LANES * m; i--) {
         y = p[i] + a * y;
         g[i] = y * scale;
     }
-    for (int64_t i = m + K - 1; i >= m; i--)
-        for (int l = 0; l < LANES - 1; l++) x[l] = p[l * m + i] + a * x[l];
-    x[LANES - 1] = y;
-    for (int64_t i = m - 1; i >= 0; i--)
-        for (int l = 0; l < LANES; l++) {
-            x[l] = p[l * m + i] + a * x[l];
-            g[l * m + i] = x[l] * scale;
+    for (int64_t i = K - 1; i >= 0; i--) /* lane l warms up on the first K elements of lane l + 1 */
+        for (int l = 0; l < LANES - 1; l++) start[l] = p[i * LANES + l + 1] + a * start[l];
+    start[LANES - 1] = y;
+    pair x[PAIRS];
+    for (int k = 0; k < PAIRS; k++) x[k] = load(start + 2 * k);
+    for (int64_t i = m - 2; i >= 0; i -= 2)
+        for (int k = 0; k < PAIRS; k++) {
+            const pair first = load(p + (i + 1) * LANES + 2 * k), second = load(p + i * LANES + 2 * k);
+            const pair later = scale * (first + a * x[k]);
+            x[k] = (second + a * first) + a2 * x[k]; /* (10) */
+            const pair early = scale * x[k];
+            store(g + 2 * k * m + i, (pair) { early[0], later[0] });
+            store(g + (2 * k + 1) * m + i, (pair) { early[1], later[1] });
         }
 }
 
@@ -147,7 +188,7 @@ static void save_edges(const job *j)
 void pvi_smooth(const pvi_smoother *s, double *g, int64_t d)
 {
     if (s->a == 0.0 || d <= 1) return; /* one element: A = 1 */
-    if (d / LANES < s->warm || d / LANES < MIN_LANE) {
+    if (lane_len(d) < s->warm || lane_len(d) < MIN_LANE) {
         smooth_whole(s, g, d);
         return;
     }
@@ -170,7 +211,7 @@ pv_status pvi_smooth_open(pvi_smoother *s, pv_arena *arena, double sigma, int64_
     *s = (pvi_smoother) { .sigma = sigma, .a = 2.0 * sigma / top, .scale = 2.0 / top, .max_d = max_d, .ctx = ctx };
     if (s->a == 0.0) return PV_OK;
     s->warm = (int64_t)ceil(64.0 * M_LN2 / -log(s->a)); /* (7) */
-    s->lane = s->warm > LANE / 4 ? 4 * s->warm : LANE;
+    s->lane = s->warm > LANE / 8 ? 8 * s->warm : LANE;
     if (max_d / LANES < s->warm) return PV_OK; /* always too short for lanes */
     const int64_t block = 2 * LANES * s->lane < max_d ? 2 * LANES * s->lane : max_d;
     s->scratch_len = block + s->warm;

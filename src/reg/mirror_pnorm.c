@@ -19,7 +19,7 @@
  * passes; the last rounding is removed by scaling x to ||x||_1 = R.
  *
  * A quadratic penalty would break (4) and is refused.
- * Reference  Ben-Tal, Margalit, Nemirovski 2001; Shalev-Shwartz, Online Learning, 2012, section 2.5 (p-norms). */
+ * Reference  Ben-Tal, Margalit, Nemirovski 2001; Shalev-Shwartz, Online Learning, 2012. */
 #include "reg.h"
 
 extern const pv_mirror_ops pv_mirror_pnorm;

@@ -7,7 +7,7 @@
  * Smooth, so it enters through its gradient; it has no prox.  Written with t = 1/(1 + w^2), which underflows
  * to the right limits for huge w.
  *
- * Reference  Wang, Xu 2019 and Wang, Chen, Xu 2019 use it as the standard non-convex test penalty. */
+ * Reference  D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably, ECML PKDD 2020. */
 #include "reg.h"
 
 typedef struct cfg {
@@ -56,7 +56,7 @@ const pv_reg_ops pv_reg_nonconvex = {
     .head = { .abi = PV_PLUGIN_ABI,
               .name = "nonconvex",
               .summary = "bounded non-convex: lambda sum w^2/(1 + w^2)",
-              .reference = "Wang, Xu 2019",
+              .reference = "Wang, Xu 2020 (DP-TR)",
               .cfg_size = sizeof(cfg),
               .params = params },
     .props = PV_SMOOTH | PV_HESSIAN,

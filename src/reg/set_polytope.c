@@ -80,8 +80,9 @@ static pv_status read_vertices(state *s, const char *path, const char *text, siz
     int64_t line = 0, k = 0;
     for (const char *p = text; p < end; p = line_end(p, end) + 1) s->K += !is_skipped(p, line_end(p, end));
     if (s->K == 0) return pvi_fail(ctx, PV_E_FORMAT, "%s: no vertex in the file", path);
-    if (d > 0 && s->K > INT64_MAX / 8 / d) return pvi_nomem(ctx);
-    if (!(s->v = pv_arena_f64(a, s->K * d))) return pvi_nomem(ctx);
+    /* A good line takes 2d bytes at least, so a file of many short lines fails below before it needs more room. */
+    const int64_t room = (int64_t)(len / 2) / d + 2;
+    if (!(s->v = pv_arena_f64(a, (s->K < room ? s->K : room) * d))) return pvi_nomem(ctx);
 
     for (const char *p = text; p < end; p = line_end(p, end) + 1) {
         line++;

@@ -464,6 +464,49 @@ static void vertex_files_say_what_is_wrong(void **state)
     PVT_IS(box->open(st, plug_cfg(ctx, arena, &box->head, "lo", "1"), 2, ctx, arena), PV_E_PARAM);
 }
 
+typedef struct meter {
+    int left;
+    long live;
+} meter;
+
+static void *get(void *self, size_t n)
+{
+    meter *m = self;
+    if (m->left-- <= 0) return NULL;
+    m->live++;
+    return malloc(n);
+}
+
+static void put(void *self, void *p)
+{
+    ((meter *)self)->live--;
+    free(p);
+}
+
+static void failing_memory_is_reported(void **state)
+{
+    (void)state;
+    const char *path = vertex_file(40);
+    const pv_set_ops *s = (const pv_set_ops *)pv_find(PV_KIND_set, "polytope");
+    const void *cfg = plug_cfg(ctx, arena, &s->head, "vertices", path);
+    pv_status got = PV_E_NOMEM;
+    for (int allowed = 0; got != PV_OK; allowed++) {
+        meter m = { .left = 2 };
+        const pv_alloc alloc = { get, put, &m };
+        pv_ctx *c;
+        PVT_OK(pv_ctx_create(&alloc, &c));
+        pv_arena *a = pvi_arena_create(c);
+        void *st = pv_arena_get(arena, s->head.state_size);
+        m.left = allowed;
+        got = s->open(st, cfg, 40, c, a);
+        PVT_TRUE(got == PV_OK ? allowed >= 2 : got == PV_E_NOMEM);
+        pvi_arena_free(a);
+        pv_ctx_free(c);
+        PVT_IS(m.live, 0);
+    }
+    remove(path);
+}
+
 static void starts_are_members(void **state)
 {
     (void)state;
@@ -534,6 +577,7 @@ int main(void)
         cmocka_unit_test(thresholds_of_long_vectors),
         cmocka_unit_test(numbers_that_are_none_do_not_hang_or_vanish),
         cmocka_unit_test(vertex_files_say_what_is_wrong),
+        cmocka_unit_test(failing_memory_is_reported),
         cmocka_unit_test(starts_are_members),
         cmocka_unit_test(pairs_without_a_proof_are_refused),
         cmocka_unit_test(bad_settings_are_refused),

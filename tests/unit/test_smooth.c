@@ -124,7 +124,7 @@ static void changes_of_method_match_the_fft(void **state)
         pv_arena *a = pvi_arena_create(ctx);
         pvi_smoother s;
         PVT_OK(pvi_smooth_open(&s, a, some[k], 1000000));
-        const int64_t edges[] = { 8 * s.warm, 8 * s.lane, 16 * s.lane, 24 * s.lane, 8 * 32 * s.lane };
+        const int64_t edges[] = { 8 * s.warm + 8, 8 * s.lane, 16 * s.lane, 24 * s.lane, 8 * 32 * s.lane };
         for (int e = 0; e < 5; e++)
             for (int64_t d = edges[e] - 9; d <= edges[e] + 9; d += e < 2 ? 1 : e < 4 ? 3 : 9) {
                 PVT_NEAR(worst_error(d, some[k], RANDOM), 0.0, 1e-12);
