@@ -3,6 +3,11 @@
 #define CERT_FIXTURE_H
 #include "out/out.h"
 
+#define FIXTURE_SETTINGS                                                                                             \
+    "{\"model\":\"logistic\",\"optimizer\":\"pgd\",\"optimizer.steps\":100,\"mechanism\":\"gaussian\","              \
+    "\"budget.epsilon\":1.5,\"budget.delta\":1e-05,\"budget.relation\":\"zero-out\",\"privacy\":\"on\","             \
+    "\"list\":[true,null,{}]}"
+
 static const char *const fixture_assumptions[] = { "Rows are independent of each other.", "Quote \" and \xc3\xa9." };
 
 /* Exact epsilon of T Gaussians of multiplier z (Balle, Wang, ICML 2018, Theorem 8), mu = sqrt(T)/z:
@@ -55,7 +60,7 @@ static inline pvi_cert fixture_cert(void)
         .row_norm = 1.0,
         .queries = 100,
         .data_digest = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
-        .settings = "{\"optimizer\":\"pgd\",\"optimizer.steps\":100,\"budget.epsilon\":1.5,\"list\":[true,null,{}]}",
+        .settings = FIXTURE_SETTINGS,
         .assumptions = fixture_assumptions,
         .n_assumptions = 2,
     };
@@ -67,7 +72,7 @@ static inline pvi_model_file fixture_model(const char *certificate)
 {
     return (pvi_model_file) {
         .model = "logistic",
-        .settings = "{\"optimizer\":\"pgd\"}",
+        .settings = FIXTURE_SETTINGS,
         .certificate = certificate,
         .schema = "{\"columns\":[]}",
         .class_names = fixture_classes,

@@ -1,7 +1,7 @@
 /* verify.c - `privet verify`: does the certificate, or the certificate inside a model file, hold?
  *
  * For a model file the checksum over the whole file, weights included, is checked on the way, and the
- * model must be the one the certificate speaks of. */
+ * model must be the one the certificate speaks of: same loss, rows, columns and settings. */
 #include "out.h"
 
 #include <errno.h>
@@ -38,7 +38,8 @@ static pv_status read_from_model(pv_ctx *ctx, pv_arena *a, const char *path, pvi
     pv_status s = pvi_model_read(ctx, a, path, &m);
     if (s == PV_OK) s = pvi_cert_parse(ctx, a, path, m.certificate, strlen(m.certificate), c);
     if (s != PV_OK) return s;
-    if (!c->model || strcmp(c->model, m.model) != 0 || c->rows != m.domain.n || c->features != m.domain.p)
+    if (!c->model || strcmp(c->model, m.model) != 0 || c->rows != m.domain.n || c->features != m.domain.p ||
+        !c->settings || strcmp(c->settings, m.settings) != 0)
         return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the certificate is of another model", path);
     return PV_OK;
 }

@@ -287,6 +287,10 @@ static void certificate_of_another_model(void **state)
     m.domain.p = 7;
     PVT_OK(pvi_model_write(ctx, path, &m));
     PVT_IS(pv_verify(ctx, path, NULL), PV_E_VERIFY);
+    m = fixture_model(cert);
+    m.settings = "{\"optimizer.steps\":1000}";
+    PVT_OK(pvi_model_write(ctx, path, &m));
+    PVT_IS(pv_verify(ctx, path, NULL), PV_E_VERIFY);
 }
 
 /* ---- the old file survives ------------------------------------------------------------------------------ */
