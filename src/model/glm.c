@@ -31,7 +31,7 @@
  * g must be zero on entry for the bound to hold.  The floating-point environment is the default one.
  *
  * Zero rows (M3).  Coordinates are summed row after row, never in a tree: a row with c x = 0 leaves every
- * S_k as it was.  The value of each m and c depends on its own row only, not on its place in the block.
+ * S_k as it was (a sum of -0, which only underflow can give, may become +0: the same number).  The value of each m and c depends on its own row only, not on its place in the block.
  *
  * (6) Constants: a row's gradient has norm at most sup|phi'| R =: G, the loss is L-smooth with
  *     L = sup|phi''| R^2.
@@ -93,7 +93,6 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     }
     for (int64_t j = dom->p; j < s->room; j++) s->w[j] = 0.0f;
     s->kernel = pvi_glm_kernel_isa[pvi_isa()];
-    s->p = dom->p;
     s->row_norm = dom->row_norm;
     return PV_OK;
 }

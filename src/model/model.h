@@ -84,7 +84,7 @@ extern const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT];
 typedef struct pvi_glm_state {
     const pvi_glm_kernel *kernel;
     float *w; /* p weights, zeros up to a multiple of 16 */
-    int64_t p, room;
+    int64_t room;
     double row_norm;
 } pvi_glm_state;
 
