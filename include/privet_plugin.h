@@ -58,6 +58,7 @@ typedef struct pv_domain {
     int64_t n;       /* rows                                                     */
     int64_t p;       /* columns the model sees, bias included                    */
     double row_norm; /* R: ||x_i|| <= R for every stored row, bias included      */
+    bool max_norm;   /* R bounds the largest |x_ij| of a row, not its length     */
     int64_t classes; /* 2: y in {-1,+1}; k > 2: y in {0..k-1}; 0: real y         */
     double y_lo, y_hi; /* bounds of a real label                                 */
 } pv_domain;
@@ -140,6 +141,10 @@ typedef struct pv_model_ops {
     /* G: bound on one row's gradient norm without clipping; L: smoothness constant of the
      * average loss (INFINITY: none).  Public: from the domain and the loss constants only. */
     void (*constants)(const void *cfg, const pv_domain *dom, double *G, double *L);
+    /* Optional, for CSR rows: sum[j] += round(clip(grad_i)_j / spacing) for every row on its own, in time
+     * proportional to the non-zeros; exact but for the rounding, so no group sums are needed.         */
+    void (*grid_sum)(const void *st, const void *cfg, const pv_rows *rows, double clip, double spacing, int64_t *sum,
+                     int64_t *n_bad, void *scratch);
 } pv_model_ops;
 
 /* ---- regulariser r(w): never noised, never part of a sensitivity ---------------------
@@ -167,6 +172,9 @@ typedef struct pv_set_ops {
     void (*atom)(const void *st, const void *cfg, int64_t k, double *v, int64_t d); /* with atoms      */
     double (*radius)(const void *st, const void *cfg, int64_t d); /* sup ||w||_2 over C (INFINITY)      */
     double (*width)(const void *st, const void *cfg, int64_t d);  /* Gaussian width (INFINITY)          */
+    /* With atoms: score[k] = <v_k, g> for all of them, and the largest ||v_k||_1.                     */
+    void (*scores)(const void *st, const void *cfg, const double *g, double *score, int64_t d);
+    double (*radius1)(const void *st, const void *cfg, int64_t d);
 } pv_set_ops;
 
 /* ---- privacy event: all an accountant ever sees.  Values are pinned; sensitivity
@@ -198,12 +206,12 @@ const pv_event *pv_ev_seq(pv_arena *a, int64_t k, const pv_event *const *parts);
 /* ---- mechanism: noise on the integer grid ------------------------------------------------
  * x holds sums in units of `spacing` (a power of two).  add() draws noise of scale
  * noise_scale (same units as the sums, not grid units), rounds it to the grid and adds it. */
-typedef enum pv_norm { PV_L1 = 1, PV_L2 = 2 } pv_norm;
+typedef enum pv_norm { PV_L1 = 1, PV_L2 = 2, PV_LINF = 3 } pv_norm;
 typedef struct pv_mechanism_ops {
     pv_plugin head;
     pv_norm norm;       /* of the sensitivity it is scaled to                            */
     pv_ev_kind event;   /* its leaf event, a = noise_scale / sensitivity                 */
-    pv_status (*add)(pv_rng *rng, double noise_scale, double spacing, int64_t *x, int64_t d);
+    pv_status (*add)(pv_rng *rng, double noise_scale, double spacing, int64_t *x, int64_t d); /* PV_EV_SELECT: NULL */
 } pv_mechanism_ops;
 
 /* ---- optimiser -------------------------------------------------------------------------- */
@@ -227,6 +235,9 @@ typedef struct pv_problem { /* public quantities only                           
 /* g = M(sum of clipped row gradients at w) / expected batch size (never the realised one):
  * sampled, clipped, summed, noised, metered. */
 pv_status pv_query_grad(pv_oracle *o, const double *w, double *g);
+/* k: a vertex v_k of the set with small <v_k, sum of clipped row gradients at w>, chosen by the
+ * exponential mechanism; metered like a gradient.  Only for an optimiser that `selects`. */
+pv_status pv_query_atom(pv_oracle *o, const double *w, int64_t *k);
 /* 0 .. n-1 for choices that touch no row (a random iterate, an initial point). */
 int64_t pv_random_below(pv_oracle *o, int64_t n);
 /* w <- argmin_x r(x) + ||x - w||^2/(2 eta) over the set: exact, or it was refused at planning. */
@@ -245,6 +256,7 @@ typedef struct pv_optimizer_ops {
                       pv_oracle *o, double *w); /* PV_DONE after the last step             */
     int64_t (*steps)(const void *cfg);          /* for progress                            */
     bool stochastic; /* sampler=auto draws Poisson batches; otherwise every row enters every query */
+    bool selects;    /* asks for atoms of the set (pv_query_atom), never for gradients                */
 } pv_optimizer_ops;
 
 /* ---- mirror map: a distance other than the Euclidean one ------------------------------------

@@ -7,6 +7,8 @@
 typedef struct pvt_table { /* a dense matrix owned by the test; free with pvt_table_free */
     pvi_matrix m;
     float *x, *y, *norm;
+    int64_t *ptr;
+    int32_t *idx;
 } pvt_table;
 
 static inline void pvt_set_row(pvt_table *t, int64_t i, const double *x, double y)
@@ -54,8 +56,22 @@ static inline pvt_table *pvt_table_make(int64_t n, int64_t p, int64_t classes, u
     return t;
 }
 
+/* The same rows as CSR storage, zeros included. */
+static inline void pvt_table_as_csr(pvt_table *t)
+{
+    const int64_t n = t->m.domain.n, p = t->m.domain.p;
+    t->m.ptr = t->ptr = malloc(sizeof *t->ptr * (size_t)(n + 1));
+    t->m.idx = t->idx = malloc(sizeof *t->idx * (size_t)(n * p));
+    for (int64_t i = 0; i <= n; i++) t->ptr[i] = i * p;
+    for (int64_t k = 0; k < n * p; k++) t->idx[k] = (int32_t)(k % p);
+    t->m.val = t->x;
+    t->m.x = NULL;
+}
+
 static inline void pvt_table_free(pvt_table *t)
 {
+    free(t->ptr);
+    free(t->idx);
     free(t->x);
     free(t->y);
     free(t->norm);

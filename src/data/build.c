@@ -173,6 +173,12 @@ static pv_status to_sparse(pvi_builder *b)
     return PV_OK;
 }
 
+bool pvi_data_is_sparse(const pvi_data_cfg *cfg, int64_t p)
+{
+    const int64_t features = p - (cfg->bias != 0.0);
+    return cfg->layout == PVI_LAYOUT_SPARSE || (cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES);
+}
+
 static pv_status widen(pvi_builder *b, int64_t features)
 {
     pv_status s = PV_OK;
@@ -320,7 +326,7 @@ pv_status pvi_build_end(pvi_builder *b, pvi_matrix **out)
     clear_pads(b, used);
     if (!b->dense && b->bias && b->measured) number_bias(b);
     m->ctx = b->ctx;
-    m->domain = (pv_domain) { .n = b->rows, .p = ld, .row_norm = b->cfg->row_norm };
+    m->domain = (pv_domain) { .n = b->rows, .p = ld, .row_norm = b->cfg->row_norm, .max_norm = b->ball.max };
     m->ld = ld;
     m->x = b->dense ? f32(b, X) : NULL;
     if (!b->dense) {

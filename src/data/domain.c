@@ -9,6 +9,9 @@
  * errors kept (two-sum), and the comparison with r^2, also exact, then errs only on the safe side.
  * A row of 0/1 values with ||v|| = R exactly is therefore stored unchanged.
  *
+ * With data.norm=max, R bounds the largest |x_j| instead of the length: s = min(1, r / max|v_j|) in (1), and
+ * norm[i] is max|x_j|, a float already.
+ *
  * Privacy  s depends on the row alone, so neighbouring tables differ in one stored row only. */
 #include "reader.h"
 
@@ -22,7 +25,7 @@ pvi_ball pvi_ball_of(const pvi_data_cfg *cfg)
 {
     float r = (float)cfg->row_norm;
     if ((double)r > cfg->row_norm) r = nextafterf(r, 0.0f); /* (2) */
-    return (pvi_ball) { .radius = r, .unit = cfg->norm == PVI_NORM_UNIT, .bias = (float)cfg->bias };
+    return (pvi_ball) { .radius = r, .unit = cfg->norm == PVI_NORM_UNIT, .max = cfg->norm == PVI_NORM_MAX, .bias = (float)cfg->bias };
 }
 
 static double square(float v, double s)
@@ -72,8 +75,25 @@ static bool inside(const pvi_ball *b, const float *v, int64_t n, double s, doubl
     return sqrt(sum) <= (double)b->radius * slack && fits_exactly(b, v, n, s);
 }
 
+static float largest(const pvi_ball *b, const float *v, int64_t n, double s)
+{
+    float most = fabsf((float)(s * (double)b->bias));
+    for (int64_t j = 0; j < n; j++) most = fmaxf(most, fabsf((float)(s * (double)v[j])));
+    return most;
+}
+
+static double max_scale(const pvi_ball *b, const float *v, int64_t n, float *norm)
+{
+    double s = 1.0;
+    *norm = largest(b, v, n, s);
+    if (*norm > b->radius) s = (double)b->radius / (double)*norm;
+    while ((*norm = largest(b, v, n, s)) > b->radius) s *= 1.0 - 0x1p-24;
+    return s;
+}
+
 double pvi_ball_scale(const pvi_ball *b, const float *v, int64_t n, float *norm)
 {
+    if (b->max) return max_scale(b, v, n, norm);
     const double sum = sum_squares(b, v, n, 1.0);
     if (sum == 0.0) return *norm = 0.0f, 1.0;
     if (inside(b, v, n, 1.0, sum, norm) && (!b->unit || *norm == b->radius)) return 1.0;

@@ -4,7 +4,7 @@
 #define AT(field) offsetof(pvi_data_cfg, field)
 const pv_param pvi_data_params[] = {
     { "path", PV_STR, AT(path), 0, 0, 0, false, "file with the rows: plain, gzip or bzip2, told by content", NULL },
-    { "format", PV_STR, AT(format), 0, 0, 0, false, "reader of the file: auto, libsvm or csv", "auto" },
+    { "format", PV_STR, AT(format), 0, 0, 0, false, "reader of the file: auto, csv, idx or libsvm", "auto" },
     { "schema", PV_STR, AT(schema), 0, 0, 0, true, "JSON file that declares the columns of a table", NULL },
     { "labels", PV_STR, AT(labels), 0, 0, 0, true, "classes in order, as in no,yes; spellings of one as in n|no,yes",
       NULL },
@@ -14,8 +14,8 @@ const pv_param pvi_data_params[] = {
       "columns before the bias; auto: the largest index in the file, treated as public", NULL },
     { "row_norm", PV_F64, AT(row_norm), 1, 1e-6, 1e6, true,
       "R, bound on the Euclidean norm of every row, bias included", NULL },
-    { "norm", PV_ENUM, AT(norm), 0, 0, 0, true, "clip: scale down rows above R; unit: scale every row to R",
-      "clip|unit" },
+    { "norm", PV_ENUM, AT(norm), 0, 0, 0, true,
+      "clip: scale rows above R down; unit: every row to R; max: R bounds the largest value", "clip|unit|max" },
     { "center", PV_F64, AT(center), 0, -1e6, 1e6, true, "public constant subtracted from every number of a table",
       NULL },
     { "bias", PV_F64, AT(bias), 1, 0, 1e3, true, "value of the constant column, before the row is normed; 0: none",

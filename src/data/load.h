@@ -11,7 +11,7 @@ typedef struct pvi_data_cfg {
     const char *labels;     /* "a,b,..." in order; "a|A,b" gives two spellings of the first                 */
     int64_t rows, features; /* PV_AUTO_I64: taken from the file (then treated as public, and said so)       */
     double row_norm;        /* R                                                                             */
-    int64_t norm;           /* enum clip|unit: scale down rows above R, or scale every row to R              */
+    int64_t norm;           /* enum clip|unit|max: scale down rows above R; every row to R; R bounds max|x_ij| */
     double center;          /* public constant subtracted from every value before scaling (dense readers)    */
     double bias;            /* value of the constant column appended before the row is normed; 0: none        */
     int64_t layout;         /* enum auto|dense|sparse; auto decides by the declared number of features only    */
@@ -49,6 +49,9 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
 
 pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pvi_matrix **out);
 void pvi_matrix_free(pvi_matrix *m);
+/* Will p columns be stored as CSR?  A function of settings and the public p only. */
+bool pvi_data_is_sparse(const pvi_data_cfg *cfg, int64_t p);
+enum { PVI_NORM_CLIP, PVI_NORM_UNIT, PVI_NORM_MAX }; /* order of data.norm */
 pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count);
 /* What a declared schema says without reading any row: features (bias excluded) and label kind. */
 pv_status pvi_schema_shape(pv_ctx *ctx, const pvi_data_cfg *cfg, int64_t *features, pvi_expect *labels);

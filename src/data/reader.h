@@ -71,7 +71,6 @@ pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r); /* decl
 /* ---- schema (schema.c) ----------------------------------------------------------------------------- */
 enum { PVI_OUTSIDE_ERROR, PVI_OUTSIDE_CLAMP, PVI_OUTSIDE_MISSING }; /* order of data.outside            */
 enum { PVI_LAYOUT_AUTO, PVI_LAYOUT_DENSE, PVI_LAYOUT_SPARSE };      /* order of data.layout             */
-enum { PVI_NORM_CLIP, PVI_NORM_UNIT };                              /* order of data.norm               */
 typedef enum pvi_coltype { PVI_COL_NUMBER, PVI_COL_CATEGORY, PVI_COL_LABEL, PVI_COL_IGNORE } pvi_coltype;
 typedef enum pvi_missing { PVI_MISSING_ERROR, PVI_MISSING_ZERO, PVI_MISSING_MIDDLE } pvi_missing;
 typedef struct pvi_column {
@@ -162,7 +161,7 @@ const char *pvi_excerpt(const char *s, size_t len, char out[48]);
 typedef struct pvi_ball {
     float
         radius; /* largest float <= R                                                                               */
-    bool unit;
+    bool unit, max;
     float bias;
 } pvi_ball;
 pvi_ball pvi_ball_of(const pvi_data_cfg *cfg);

@@ -105,3 +105,14 @@ int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale)
     pvi_wipe(&c, sizeof c);
     return winner;
 }
+
+/* Names no sum: pv_query_atom calls pvi_select, so there is no `add`. */
+const pv_mechanism_ops pv_mechanism_select = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "select",
+              .summary = "private choice of the best among many: exponential mechanism",
+              .reference = "McSherry-Talwar 2007; Dong-Durfee-Rogers 2020",
+              .params = pv_no_params },
+    .norm = PV_LINF,
+    .event = PV_EV_SELECT,
+};

@@ -107,22 +107,47 @@ static pvi_clip clip_bounds(const pvi_glm_state *s, const pvi_glm_cfg *cfg, doub
     return (pvi_clip) { .clip = pvi_float_down(clip), .safe = pvi_float_down(safe), .top = pvi_float_down(sup[0]) };
 }
 
+/* The clipped coefficients of the block's rows. */
+static void block_coefs(const pvi_glm_state *s, const pvi_glm_cfg *c, const pvi_clip *k, glm_block *b,
+                        const pv_rows *rows, int64_t *n_bad)
+{
+    block_margins(s, c, b, rows);
+    block_gather(b, rows, rows->norm, b->norm);
+    c->link->eval(c->link_cfg, b->padded, b->m, NULL, b->c, NULL);
+    *n_bad += s->kernel->clip(k, b->padded, b->m, b->norm, c->link->props & PV_MARGIN ? b->y : NULL, b->c);
+}
+
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
                      void *scratch)
 {
     const pvi_glm_state *s = st;
-    const pvi_glm_cfg *c = cfg;
-    const pvi_clip k = clip_bounds(s, c, clip);
+    const pvi_clip k = clip_bounds(s, cfg, clip);
     glm_block *b = scratch;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i, PVI_BLOCK);
-        block_margins(s, c, b, rows);
-        block_gather(b, rows, rows->norm, b->norm);
-        c->link->eval(c->link_cfg, b->padded, b->m, NULL, b->c, NULL);
-        *n_bad += s->kernel->clip(&k, b->padded, b->m, b->norm, c->link->props & PV_MARGIN ? b->y : NULL, b->c);
+        block_coefs(s, cfg, &k, b, rows, n_bad);
         if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, g);
         else s->kernel->csr_add(rows, b->r, b->n, b->c, g);
+    }
+}
+
+/* CSR only.  A product of two floats is exact in double, and spacing is a power of two: only the rounding of each
+ * entry to the grid is left. */
+static void grid_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, double spacing, int64_t *sum,
+                     int64_t *n_bad, void *scratch)
+{
+    const pvi_glm_state *s = st;
+    const pvi_clip k = clip_bounds(s, cfg, clip);
+    const double inverse = 1.0 / spacing;
+    glm_block *b = scratch;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_fill(b, rows, i, PVI_BLOCK);
+        block_coefs(s, cfg, &k, b, rows, n_bad);
+        for (int64_t j = 0; j < b->n; j++)
+            for (int64_t e = rows->ptr[b->r[j]]; e < rows->ptr[b->r[j] + 1]; e++)
+                sum[rows->idx[e]] += llrint((double)b->c[j] * (double)rows->val[e] * inverse);
     }
 }
 
@@ -191,4 +216,5 @@ const pv_model_ops pv_model_glm = {
     .outputs = outputs,
     .predict = predict,
     .constants = constants,
+    .grid_sum = grid_sum,
 };

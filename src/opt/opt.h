@@ -2,6 +2,7 @@
 #ifndef PVI_OPT_H
 #define PVI_OPT_H
 #include "core/core.h"
+#include "reg/reg.h"
 
 /* ---- output rules (output.c).  All are functions of the released values: post-processing. ---------- */
 #define PVI_OUTPUT_CHOICES "average|last|random|ema"
@@ -29,10 +30,6 @@ int64_t pvi_default_steps(const pv_problem *p, double eta, double beta, double N
 /* 1/L, or PV_E_PARAM where the loss has no smoothness constant. */
 pv_status pvi_default_step(const pv_problem *p, double factor, double *eta);
 
-/* w = 0 moved into the set: where every optimiser starts. */
-void pvi_start_point(const pv_problem *p, double *w);
-/* Adds the gradient of a penalty that has no prox (those that have one go through pv_prox). */
-void pvi_add_reg_grad(const pv_problem *p, const double *w, double *g);
 /* Smoothness of loss + penalty as far as it is handled by gradient. */
 double pvi_smoothness(const pv_problem *p);
 #endif

@@ -89,11 +89,11 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 
     if (t == 1) {
         pvi_output_start(&s->out, o);
-        pvi_start_point(p, w);
+        pvi_set_start(p, w);
     }
     const pv_status st = pv_query_grad(o, w, s->g); /* the only data access */
     if (st != PV_OK) return st;
-    pvi_add_reg_grad(p, w, s->g);
+    pv_reg_grad(p, w, s->g);
     pvi_smooth(&s->smoother, s->g, p->d);
     move(s, c, t, eta, w, p->d);
     pv_prox(p, eta, w);
@@ -117,7 +117,7 @@ const pv_optimizer_ops pv_optimizer_adam = {
               .cfg_size = sizeof(cfg),
               .state_size = sizeof(state),
               .params = params },
-    .needs = 0,
+    .needs = PV_PROX,
     .resolve = resolve,
     .plan = plan,
     .init = init,

@@ -75,7 +75,7 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
 static void start(state *s, const pv_problem *p, pv_oracle *o, double *w)
 {
     pvi_output_start(&s->out, o);
-    pvi_start_point(p, w);
+    pvi_set_start(p, w);
     for (int64_t j = 0; j < p->d; j++) s->v[j] = s->prev[j] = w[j];
 }
 
@@ -87,7 +87,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     if (t == 1) start(s, p, o, w);
     const pv_status st = pv_query_grad(o, s->v, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
-    pvi_add_reg_grad(p, s->v, s->g);
+    pv_reg_grad(p, s->v, s->g);
 
     for (int64_t j = 0; j < p->d; j++) w[j] = s->v[j] - c->step * s->g[j];
     pv_prox(p, c->step, w);              /* (1) */
@@ -115,7 +115,7 @@ const pv_optimizer_ops pv_optimizer_pgd = {
               .cfg_size = sizeof(cfg),
               .state_size = sizeof(state),
               .params = params },
-    .needs = 0,
+    .needs = PV_PROX,
     .resolve = resolve,
     .plan = plan,
     .init = init,

@@ -77,11 +77,11 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 
     if (t == 1) {
         pvi_output_start(&s->out, o);
-        pvi_start_point(p, w);
+        pvi_set_start(p, w);
     }
     const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
-    pvi_add_reg_grad(p, w, s->g);
+    pv_reg_grad(p, w, s->g);
     pvi_smooth(&s->smoother, s->g, p->d);
     for (int64_t j = 0; j < p->d; j++) {
         s->m[j] = c->momentum * s->m[j] + s->g[j]; /* (1) */
@@ -108,7 +108,7 @@ const pv_optimizer_ops pv_optimizer_sgd = {
               .cfg_size = sizeof(cfg),
               .state_size = sizeof(state),
               .params = params },
-    .needs = 0,
+    .needs = PV_PROX,
     .resolve = resolve,
     .plan = plan,
     .init = init,

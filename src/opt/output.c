@@ -49,16 +49,6 @@ double pvi_schedule(int64_t kind, int64_t t, int64_t T)
     }
 }
 
-void pvi_start_point(const pv_problem *p, double *w)
-{
-    if (p->set) pv_prox(p, 0.0, w);
-}
-
-void pvi_add_reg_grad(const pv_problem *p, const double *w, double *g)
-{
-    if (!p->reg->prox && p->reg->grad) p->reg->grad(p->reg_cfg, w, g, p->d);
-}
-
 double pvi_smoothness(const pv_problem *p)
 {
     return p->L + (p->reg->prox || !p->reg->smooth ? 0.0 : p->reg->smooth(p->reg_cfg));

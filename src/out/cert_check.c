@@ -5,7 +5,8 @@
  *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out and where replace is
  *        counted as two zero-out steps (the group bound), 2 under replace otherwise
  *   (3)  every noisy leaf of the events has the mechanism's kind and the recorded noise multiplier,
- *        stands under the recorded sampler, and there are `queries` of them
+ *        stands under the recorded sampler, and there are `queries` of them; the multiplier of a selection is
+ *        1 / its epsilon
  *   (4)  under replace one row changes a sum by up to 2 clip_norm, so that each leaf of the replace
  *        events, which are otherwise the same releases, has a multiplier of at most
  *        noise_stddev / (2 clip_norm); the group bound counts zero-out steps, so there the limit is
@@ -14,7 +15,7 @@
  *   (6)  epsilon_replace >= epsilon: a replaced row is a row left out and another put in
  *   (7)  the settings speak of the same model, optimizer, mechanism, relation and delta
  *
- * (1), (2) and (4) hold up to the rounding of the few operations that made the numbers. */
+ * (1) to (4) hold up to the rounding of the few operations that made the numbers. */
 #include "out.h"
 
 static const double rounding = 1e-12; /* relative; a handful of operations lose under 1e-15 */
@@ -58,8 +59,9 @@ static void count_leaf(const pv_event *ev, int64_t times, tally *t)
 {
     if (ev->kind != t->kind) t->other_kind = true;
     if (t->above != t->sampler) t->other_sampler = true;
-    if (ev->a < t->lowest) t->lowest = ev->a;
-    if (ev->a > t->highest) t->highest = ev->a;
+    const double z = ev->kind == PV_EV_SELECT ? 1.0 / ev->a : ev->a;
+    if (z < t->lowest) t->lowest = z;
+    if (z > t->highest) t->highest = z;
     add_leaves(times, t);
 }
 
@@ -126,7 +128,7 @@ static pv_status check_events(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (t.leaves != c->queries) /* (3) */
         return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: queries is %lld, but the events hold %lld", name,
                         (long long)c->queries, (long long)t.leaves);
-    if (t.leaves > 0 && !(t.lowest == c->noise_multiplier && t.highest == c->noise_multiplier))
+    if (t.leaves > 0 && !(near(t.lowest, c->noise_multiplier) && near(t.highest, c->noise_multiplier)))
         return refuse(ctx, name, "noise_multiplier is not the one of the events");
     return PV_OK;
 }

@@ -52,6 +52,16 @@ static void atom(const void *st, const void *c_, int64_t k, double *v, int64_t d
     v[k < d ? k : k - d] = k < d ? ((const cfg *)c_)->radius : -((const cfg *)c_)->radius; /* (3) */
 }
 
+static void scores(const void *st, const void *c_, const double *g, double *score, int64_t d)
+{
+    const double R = ((const cfg *)c_)->radius;
+    (void)st;
+    for (int64_t j = 0; j < d; j++) {
+        score[j] = R * g[j];
+        score[d + j] = -R * g[j];
+    }
+}
+
 static double radius(const void *st, const void *c_, int64_t d)
 {
     (void)st, (void)d;
@@ -78,4 +88,6 @@ const pv_set_ops pv_set_l1ball = {
     .atom = atom,
     .radius = radius,
     .width = width,
+    .scores = scores,
+    .radius1 = radius,
 };

@@ -142,6 +142,22 @@ static double radius(const void *s_, const void *c_, int64_t d)
     return r;
 }
 
+static double radius1(const void *s_, const void *c_, int64_t d)
+{
+    const state *s = s_;
+    double r = 0.0;
+    (void)c_;
+    for (int64_t k = 0; k < s->K; k++) r = fmax(r, pvi_norm1(s->v + k * d, d));
+    return r;
+}
+
+static void scores(const void *s_, const void *c_, const double *g, double *score, int64_t d)
+{
+    const state *s = s_;
+    (void)c_;
+    for (int64_t k = 0; k < s->K; k++) score[k] = pvi_dot(s->v + k * d, g, d);
+}
+
 static double uniform(uint64_t *x) /* SplitMix64, in (0, 1) */
 {
     uint64_t z = (*x += 0x9E3779B97F4A7C15u);
@@ -186,4 +202,6 @@ const pv_set_ops pv_set_polytope = {
     .atom = atom,
     .radius = radius,
     .width = width,
+    .scores = scores,
+    .radius1 = radius1,
 };

@@ -46,6 +46,12 @@ static int64_t atoms(const void *st, const void *c_, int64_t d)
     return d;
 }
 
+static void scores(const void *st, const void *c_, const double *g, double *score, int64_t d)
+{
+    (void)st;
+    for (int64_t j = 0; j < d; j++) score[j] = ((const cfg *)c_)->radius * g[j];
+}
+
 static double radius(const void *st, const void *c_, int64_t d)
 {
     (void)st, (void)d;
@@ -72,4 +78,6 @@ const pv_set_ops pv_set_simplex = {
     .atom = atom,
     .radius = radius,
     .width = width,
+    .scores = scores,
+    .radius1 = radius,
 };

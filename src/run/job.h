@@ -60,9 +60,11 @@ typedef struct pvi_job {
     pv_problem prob;
     pvi_sampler sampler;
     double rate;        /* of the sampler; 1 for full batch                                            */
+    bool sparse;        /* CSR rows, added to the grid one by one                                       */
     int64_t group_rows; /* rows per float sum: blocks fixed by position                                */
     double rounding;    /* E: L2 distance of one computed group sum from the exact one, grid included   */
     double spacing, sensitivity, sensitivity_replace, noise_multiplier, noise_scale;
+    double score_change, select_scale; /* selections: how far a neighbour moves a score; Gumbel scale      */
     double row_change;  /* how far a neighbour can move one sum under the relation                      */
     const pv_event *events, *events_replace;
     pvi_cost cost, cost_replace;
@@ -81,6 +83,7 @@ typedef struct pvi_release { /* one noisy release, before the noise: only tests 
     const int64_t *sum;
     int64_t d;
     double spacing, sensitivity;
+    const double *score; /* a selection: its scores instead of a sum, d of them; NULL otherwise */
 } pvi_release;
 /* Neighbour replay: sees every release, and may replace the value the optimiser gets. */
 typedef void (*pvi_tap)(void *user, const pvi_release *r, double *value);

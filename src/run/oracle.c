@@ -8,6 +8,8 @@
  *      threads nor order change it (P8)
  *   4. the mechanism adds integer noise of scale sigma
  *   5. the result is divided by the expected, never the realised, batch size
+ * One selection: the same 1 to 3, then the scores <v_k, sum> of the set's vertices, and the exponential mechanism
+ * names one of them.
  * Nothing computed in 3 leaves this file before 4 (P1); on any error the output is zeroed.
  * The sensitivity of 3 is derived in plan.c. */
 #include "run/job.h"
@@ -36,6 +38,8 @@ struct pv_oracle {
     int64_t groups;
     int lanes;
     lane *lane;
+    int64_t atoms;
+    double *gradient, *score; /* of a selection */
     int64_t queries;
 };
 
@@ -68,6 +72,12 @@ static pv_status create_parts(pv_oracle *o)
         o->rows = pv_arena_get(o->arena, sizeof *o->rows * (size_t)n);
         o->starts = pv_arena_get(o->arena, sizeof *o->starts * (size_t)(o->groups + 1));
         if (!o->rows || !o->starts) return pvi_nomem(o->ctx);
+    }
+    if (j->opt->selects) {
+        o->atoms = j->prob.set->atoms(j->prob.set_st, j->prob.set_cfg, j->prob.d);
+        o->gradient = pv_arena_f64(o->arena, j->prob.d);
+        o->score = pv_arena_f64(o->arena, o->atoms);
+        if (!o->gradient || !o->score) return pvi_nomem(o->ctx);
     }
     o->model_st = pv_arena_get(o->arena, j->model.ops->head.state_size);
     o->meter = pvi_meter_create(o->arena, j->events);
@@ -147,6 +157,10 @@ static void draw_sample(pv_oracle *o)
 static void add_group(pv_oracle *o, lane *l, const pv_rows *rows)
 {
     const pvi_job *j = o->job;
+    if (j->sparse) {
+        j->model.ops->grid_sum(o->model_st, j->model.cfg, rows, j->prob.G, j->spacing, l->sum, &l->bad, l->scratch);
+        return;
+    }
     memset(l->g, 0, (size_t)j->prob.d * sizeof *l->g);
     j->model.ops->grad_sum(o->model_st, j->model.cfg, rows, j->prob.G, l->g, &l->bad, l->scratch);
     pvi_grid_add(l->g, j->spacing, l->sum, j->prob.d);
@@ -186,10 +200,33 @@ static void sum_rows(pv_oracle *o)
 
 /* ---- the query ------------------------------------------------------------------------------------------ */
 
-static pv_status release(pv_oracle *o, double *g)
+/* Steps 1 to 3; the sum is in lane 0 and must not leave without noise. */
+static pv_status sum_at(pv_oracle *o, const double *w, const pv_event *event)
 {
     const pvi_job *j = o->job;
-    const pvi_release r = { j->prob.grad_event, o->lane[0].sum, j->prob.d, j->spacing, j->row_change };
+    pv_status s;
+
+    for (int64_t k = 0; k < j->prob.d; k++)
+        if (!isfinite(w[k]))
+            return pvi_fail(o->ctx, PV_E_NUMERIC, "weight %lld is not finite: the step size is too large",
+                            (long long)k);
+    if (!event || (s = pvi_meter_spend(o->meter, event)) != PV_OK)
+        return pvi_fail(o->ctx, PV_E_PLAN, "the optimiser asked for a release that was not planned");
+    if ((s = j->model.ops->begin(o->model_st, j->model.cfg, &j->dom, w, o->arena)) != PV_OK)
+        return s == PV_E_NOMEM ? pvi_nomem(o->ctx)
+                               : pvi_fail(o->ctx, s,
+                                          "the weights have grown beyond what a float holds: the step size is "
+                                          "too large");
+    draw_sample(o);
+    sum_rows(o);
+    o->queries++;
+    return PV_OK;
+}
+
+static pv_status release_sum(pv_oracle *o, double *g)
+{
+    const pvi_job *j = o->job;
+    const pvi_release r = { j->prob.grad_event, o->lane[0].sum, j->prob.d, j->spacing, j->row_change, NULL };
     pv_status s = PV_OK;
 
     if (o->tap) o->tap(o->tap_user, &r, NULL);
@@ -202,25 +239,32 @@ static pv_status release(pv_oracle *o, double *g)
 
 pv_status pv_query_grad(pv_oracle *o, const double *w, double *g)
 {
-    const pvi_job *j = o->job;
-    pv_status s;
+    memset(g, 0, (size_t)o->job->prob.d * sizeof *g);
+    const pv_status s = sum_at(o, w, o->job->prob.grad_event);
+    return s == PV_OK ? release_sum(o, g) : s;
+}
 
-    memset(g, 0, (size_t)j->prob.d * sizeof *g);
-    for (int64_t k = 0; k < j->prob.d; k++)
-        if (!isfinite(w[k]))
-            return pvi_fail(o->ctx, PV_E_NUMERIC, "weight %lld is not finite: the step size is too large",
-                            (long long)k);
-    if ((s = pvi_meter_spend(o->meter, j->prob.grad_event)) != PV_OK)
-        return pvi_fail(o->ctx, s, "the optimiser asked for a release that was not planned");
-    if ((s = j->model.ops->begin(o->model_st, j->model.cfg, &j->dom, w, o->arena)) != PV_OK)
-        return s == PV_E_NOMEM
-                   ? pvi_nomem(o->ctx)
-                   : pvi_fail(o->ctx, s,
-                              "the weights have grown beyond what a float holds: the step size is too large");
-    draw_sample(o);
-    sum_rows(o);
-    o->queries++;
-    s = release(o, g);
-    if (s != PV_OK) memset(g, 0, (size_t)j->prob.d * sizeof *g);
-    return s;
+pv_status pv_query_atom(pv_oracle *o, const double *w, int64_t *k)
+{
+    const pvi_job *j = o->job;
+    const pv_problem *p = &j->prob;
+    const pvi_release r = { p->atom_event, NULL, o->atoms, 1.0, j->score_change, o->score };
+    double chosen;
+
+    *k = 0;
+    const pv_status s = sum_at(o, w, p->atom_event);
+    if (s != PV_OK) return s;
+    pvi_grid_value(o->lane[0].sum, j->spacing, -1.0, o->gradient, p->d);
+    p->set->scores(p->set_st, p->set_cfg, o->gradient, o->score, p->d); /* large where <v_k, sum> is small */
+    if (o->tap) o->tap(o->tap_user, &r, NULL);
+    if (j->private_run) {
+        *k = pvi_select(o->rng, o->score, o->atoms, j->select_scale);
+    } else {
+        for (int64_t i = 1; i < o->atoms; i++)
+            if (o->score[i] > o->score[*k]) *k = i;
+    }
+    chosen = (double)*k;
+    if (o->tap) o->tap(o->tap_user, &r, &chosen);
+    *k = (int64_t)chosen;
+    return PV_OK;
 }

@@ -14,6 +14,10 @@
  *       Poisson sampling under replace is accounted for as two zero-out steps (the group bound), so
  *       its noise is scaled to the zero-out Delta.
  *   (4) sigma = z Delta, z calibrated so that the planned events cost at most (epsilon, delta)
+ * Rows in CSR storage are rounded to the grid one by one (no group sums): E is the grid's error of one row.
+ * Selections, by contrast, release no sum:
+ *   (5) a score <v_k, S> moves by at most A Delta, A the largest ||v_k|| (||v_k||_1 where rows are bounded in their
+ *       largest value), plus the rounding of scores; Gumbel noise of scale 2 (A Delta)/eps_0 picks the vertex.
  * Under contract M3 a row that contributes zero leaves its group's sum bit-identical, so leaving a
  * row out of a Poisson sample and zeroing it out give the same sum: what the accountant assumes. */
 #include "run/job.h"
@@ -99,7 +103,7 @@ static pv_status choose_reg_and_set(pvi_job *j)
         j->prob.set = (const pv_set_ops *)head;
         j->prob.set_cfg = cfg;
     }
-    return pvi_prox_check(j->ctx, j->prob.reg, j->prob.set);
+    return PV_OK;
 }
 
 static pv_status open_set(pvi_job *j)
@@ -123,6 +127,10 @@ static pv_status choose_optimizer(pvi_job *j)
 static pv_status choose_mechanism(pvi_job *j)
 {
     const pv_plugin *head;
+    if (j->opt->selects) {
+        j->mech = (const pv_mechanism_ops *)pv_find(PV_KIND_mechanism, "select");
+        return j->mech ? PV_OK : pvi_fail(j->ctx, PV_E_INTERNAL, "no selection mechanism registered");
+    }
     pv_status s = find_plugin(j->ctx, PV_KIND_mechanism, "mechanism", j->plan->s.mechanism, &head);
     if (s != PV_OK) return s;
     j->mech = (const pv_mechanism_ops *)head;
@@ -154,6 +162,7 @@ static pv_status shape_from_settings(pvi_job *j)
     j->dom = (pv_domain) { .n = c->rows,
                            .p = features + (c->bias != 0.0),
                            .row_norm = c->row_norm,
+                           .max_norm = c->norm == PVI_NORM_MAX,
                            .classes = labels.classes < 0 ? 2 : labels.classes,
                            .y_lo = labels.y_lo,
                            .y_hi = labels.y_hi };
@@ -209,6 +218,9 @@ static pv_status pick_sampler(pvi_job *j)
     const pvi_settings *s = &j->plan->s;
 
     j->sampler = s->sampler == 0 && j->opt->stochastic ? PVI_POISSON : kinds[s->sampler];
+    if (j->opt->selects && j->sampler != PVI_FULL_BATCH)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "optimizer=%s looks at every row for each choice: leave the sampler out", j->opt->head.name);
     if (j->sampler == PVI_CYCLIC)
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                         "sampler=cyclic: no optimiser here has a proof for it; use sampler=poisson");
@@ -262,6 +274,7 @@ static pv_status set_budget(pvi_job *j)
 
 static const pv_event *query_event(pvi_job *j, double noise_multiplier)
 {
+    if (j->opt->selects) return pv_ev_leaf(j->arena, PV_EV_SELECT, pv_up(1.0 / noise_multiplier, 1), 0.0);
     const pv_event *leaf = pv_ev_leaf(j->arena, PV_EV_GAUSSIAN, noise_multiplier, 0.0);
     if (!leaf || j->sampler == PVI_FULL_BATCH) return leaf;
     return pv_ev_sampled(j->arena, j->sampler == PVI_POISSON ? PV_EV_POISSON : PV_EV_FIXED, j->rate, leaf);
@@ -269,8 +282,9 @@ static const pv_event *query_event(pvi_job *j, double noise_multiplier)
 
 static pv_status plan_events(pvi_job *j, double noise_multiplier, const pv_event **total)
 {
-    j->prob.grad_event = query_event(j, noise_multiplier);
-    if (!j->prob.grad_event) return pvi_nomem(j->ctx);
+    const pv_event *one = query_event(j, noise_multiplier);
+    if (!one) return pvi_nomem(j->ctx);
+    *(j->opt->selects ? &j->prob.atom_event : &j->prob.grad_event) = one;
     const pv_status s = j->opt->plan(j->opt_cfg, &j->prob, j->arena, total);
     return s == PV_E_NOMEM ? pvi_nomem(j->ctx) : s;
 }
@@ -310,13 +324,30 @@ static pv_status set_sensitivity(pvi_job *j)
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                         "no fixed-point grid holds sums of %lld rows with clip %g under noise %g",
                         (long long)j->dom.n, C, z * C);
-    j->rounding =
-        pv_up(C * j->model.ops->rounding(j->model.cfg, m, j->prob.d) + pvi_grid_error(j->spacing, j->prob.d), 4);
+    const double sum_error = j->sparse ? 0.0 : C * j->model.ops->rounding(j->model.cfg, m, j->prob.d);
+    j->rounding = pv_up(sum_error + pvi_grid_error(j->spacing, j->prob.d), 4);
     const double zero_out = pv_up(C + 2.0 * j->rounding, 2);
     j->sensitivity_replace = pv_up(2.0 * C + 2.0 * j->rounding, 2);
     j->row_change = replace ? j->sensitivity_replace : zero_out;
     j->sensitivity = j->prob.sensitivity = replace && !group_bound(j) ? j->sensitivity_replace : zero_out;
     j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;
+    return PV_OK;
+}
+
+/* (5).  Rounding scores to the selection's own grid moves the difference of two by at most one step of it. */
+static pv_status set_selection(pvi_job *j)
+{
+    const pv_problem *p = &j->prob;
+    if (!j->opt->selects) return PV_OK;
+    const double A = (j->dom.max_norm ? p->set->radius1 : p->set->radius)(p->set_st, p->set_cfg, p->d);
+    const double most = pv_up(2.0 * A * j->sensitivity, 2); /* twice as much as needed: its grid is no finer */
+    j->score_change = pv_up(A * j->sensitivity + pvi_select_grid(2.0 * j->noise_multiplier * most), 2);
+    PVI_REQUIRE(j->score_change <= most);
+    j->select_scale = pv_up(2.0 * j->noise_multiplier * j->score_change, 2);
+    if (!((double)j->dom.n * A * p->G < 0x1p21 * j->select_scale))
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "scores of %lld rows are too large for this little noise: lower epsilon",
+                        (long long)j->dom.n);
     return PV_OK;
 }
 
@@ -337,8 +368,19 @@ static pv_status set_cost(pvi_job *j)
 
 static pv_status check_needs(pvi_job *j)
 {
-    const uint32_t missing = j->opt->needs & ~j->prob.props;
-    if (!missing) return PV_OK;
+    const uint32_t missing = j->opt->needs & ~j->prob.props & ~(uint32_t)PV_PROX;
+    if (j->dom.max_norm && !j->opt->selects)
+        return pvi_fail(
+            j->ctx, PV_E_UNSUPPORTED,
+            "optimizer=%s releases gradients, whose length data.norm=max does not bound: use data.norm=clip, "
+            "or optimizer=fw-l1",
+            j->opt->head.name);
+    if (!missing && j->opt->selects && !j->prob.set->scores)
+        return pvi_fail(
+            j->ctx, PV_E_UNSUPPORTED,
+            "optimizer=%s chooses among vertices, and set=%s has too many: use set=l1ball, simplex or polytope",
+            j->opt->head.name, j->prob.set->head.name);
+    if (!missing) return j->opt->needs & PV_PROX ? pvi_prox_check(j->ctx, j->prob.reg, j->prob.set) : PV_OK;
     const char *what = missing & PV_SMOOTH    ? "a smooth loss"
                        : missing & PV_CONVEX  ? "a convex loss"
                        : missing & PV_COMPACT ? "a bounded constraint set (set=l2ball, ...)"
@@ -366,11 +408,13 @@ static pv_status fill(pvi_job *j, const pvi_matrix *m)
     j->prob.d = j->model.ops->dim(j->model.cfg, &j->dom);
     j->prob.props = model_props(&j->model);
     if (j->prob.set) j->prob.props |= j->prob.set->props & (PV_COMPACT | PV_LMO);
+    j->sparse = j->model.ops->grid_sum && (m ? !m->x : pvi_data_is_sparse(&j->plan->s.data, j->dom.p));
     if ((s = open_set(j)) != PV_OK || (s = check_needs(j)) != PV_OK) return s;
     if ((s = set_clip(j)) != PV_OK || (s = set_sampler(j)) != PV_OK || (s = set_budget(j)) != PV_OK) return s;
     if ((s = j->opt->resolve(j->opt_cfg, &j->prob)) != PV_OK) return s;
     if (j->private_run && (s = set_noise(j)) != PV_OK) return s;
     if ((s = set_sensitivity(j)) != PV_OK) return s;
+    if (j->private_run && (s = set_selection(j)) != PV_OK) return s;
     return j->private_run ? set_cost(j) : plan_events(j, 1.0, &j->events);
 }
 

@@ -36,6 +36,10 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
                      "to avoid it.";
     lines[n++] = "Each person contributes one row; a person with k rows is protected as a group of k.";
     lines[n++] = "Gaussian noise is drawn in double precision from a ChaCha20 stream keyed by the operating system.";
+    if (j->opt->selects)
+        lines[n++] =
+            "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
+            "epsilon of one choice.";
     if (j->sampler == PVI_POISSON)
         lines[n++] = "Batches are drawn by Poisson sampling inside the run and are never revealed.";
     c->assumptions = lines;

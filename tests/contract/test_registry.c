@@ -108,7 +108,7 @@ static const slot required[] = {
     SLOT(reader, probe),        SLOT(reader, read),         SLOT(link, eval),          SLOT(model, dim),
     SLOT(model, scratch),       SLOT(model, begin),         SLOT(model, grad_sum),     SLOT(model, rounding),
     SLOT(model, value_sum),     SLOT(model, outputs),       SLOT(model, predict),      SLOT(model, constants),
-    SLOT(reg, value),           SLOT(mechanism, add),       SLOT(optimizer, plan),     SLOT(optimizer, step),
+    SLOT(reg, value),           SLOT(optimizer, resolve),   SLOT(optimizer, plan),     SLOT(optimizer, step),
     SLOT(optimizer, steps),     SLOT(accountant, supports), SLOT(accountant, compose), SLOT(accountant, epsilon_ub),
     SLOT(accountant, delta_ub),
 };
@@ -145,7 +145,8 @@ static void check_props(pv_kind kind, const pv_plugin *p)
         PVT_CHECK(!(link->props & PV_SMOOTH) == !isfinite(link->sup2), AT "PV_SMOOTH against sup2", WHO);
         break;
     case PV_KIND_mechanism:
-        PVT_CHECK(mech->norm == PV_L1 || mech->norm == PV_L2, AT "norm", WHO);
+        PVT_CHECK(!mech->add == (mech->event == PV_EV_SELECT), AT "add is for sums, and every sum needs it", WHO);
+        PVT_CHECK(mech->norm >= PV_L1 && mech->norm <= PV_LINF, AT "norm", WHO);
         PVT_CHECK(mech->event > PV_EV_NONE && mech->event < PV_EV_POISSON, AT "its event must be a leaf", WHO);
         break;
     default: break;
@@ -250,6 +251,7 @@ static void parameters(void **state)
 /* A plain convex problem with every property an optimiser may need, as the plan would pose it. */
 static pv_problem problem(pv_arena *a)
 {
+    const pv_set_ops *set = (const pv_set_ops *)(const void *)pv_find(PV_KIND_set, "l1ball");
     return (pv_problem) { .ctx = ctx, .mu = 0.25, .d = 10,
                           .n = 10000,
                           .props = ~0u,
@@ -262,6 +264,8 @@ static pv_problem problem(pv_arena *a)
                           .delta = 1e-5,
                           .relation = PV_REL_ZERO_OUT,
                           .reg = (const pv_reg_ops *)(const void *)pv_find(PV_KIND_reg, "none"),
+                          .set = set,
+                          .set_cfg = plug_cfg(ctx, a, &set->head, NULL, NULL),
                           .grad_event = pv_ev_leaf(a, PV_EV_GAUSSIAN, 5.0, 0),
                           .atom_event = pv_ev_leaf(a, PV_EV_SELECT, 0.1, 0) };
 }

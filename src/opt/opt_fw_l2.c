@@ -1,0 +1,108 @@
+/* opt_fw_l2.c - DP-FW-L2: Frank-Wolfe on a noisy gradient.
+ *
+ * Solves    min_{w in C}  (1/n) sum_i f(w; z_i)
+ * Iterates  g_t = pv_query_grad(w_{t-1})                    clipped, summed, noised
+ *           v_t = argmin_{v in C} <v, g_t>                                                       (1)
+ *           w_t = w_{t-1} + gamma_t (v_t - w_{t-1}),        gamma_t = 2/(t + 2)                  (2)
+ * Returns   w_T by default; `random` is what the theorem bounds
+ *
+ * Names     T: steps   gamma: step, a constant when given (1/sqrt(T) in the theorem for non-convex losses)
+ * Privacy   (1) and (2) act on released values only: T repetitions of one gradient query.
+ * Defaults  T by pvi_default_steps with a step of 1/L, within 20 .. 500: w moves by at most diam(C) gamma_t, so
+ *           noise only turns the vertex.
+ * Cost      one query, one linear oracle and O(d) per step.
+ * Reference DP-FW-L2 for non-convex losses; Jaggi 2013 for the step. */
+#include "opt/opt.h"
+
+typedef struct cfg {
+    double step;
+    int64_t steps, output, calibration;
+} cfg;
+
+typedef struct state {
+    double *g, *v; /* borrowed from the arena */
+    pvi_output out;
+} state;
+
+static const pv_param params[] = { { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true,
+                                     "T, number of noisy gradient queries", NULL },
+                                   { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false,
+                                     "gamma, step towards the vertex; auto: 2/(t + 2)", NULL },
+                                   { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_LAST, 0, 0, false,
+                                     "which iterate is returned", PVI_OUTPUT_CHOICES },
+                                   { "calibration", PV_ENUM, offsetof(cfg, calibration), 0, 0, 0, false,
+                                     "paper: gamma = 1/sqrt(T)", "default|paper" },
+                                   { 0 } };
+
+static pv_status resolve(void *c_, const pv_problem *p)
+{
+    cfg *c = c_;
+    const double L = pvi_smoothness(p), eta = isfinite(L) && L > 0.0 ? 1.0 / L : 1.0;
+    if (p->reg->prox && !p->reg->grad)
+        return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
+                        "optimizer=fw-l2 needs a differentiable penalty, and reg=%s is not: use reg=none or l2",
+                        p->reg->head.name);
+    if (c->steps == PV_AUTO_I64) c->steps = pvi_default_steps(p, eta, 0.9, p->batch, 20, 500);
+    if (isnan(c->step) && c->calibration == 1) c->step = 1.0 / sqrt((double)c->steps);
+    return PV_OK;
+}
+
+static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
+{
+    const cfg *c = c_;
+    *total = pv_ev_repeat(a, c->steps, p->grad_event);
+    return *total ? PV_OK : PV_E_NOMEM;
+}
+
+static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    s->g = pv_arena_f64(a, p->d);
+    s->v = pv_arena_f64(a, p->d);
+    if (!s->g || !s->v) return PV_E_NOMEM;
+    return pvi_output_init(&s->out, c->output, c->steps, p->d, a);
+}
+
+static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    const double gamma = isnan(c->step) ? 2.0 / ((double)t + 2.0) : c->step;
+
+    if (t == 1) {
+        pvi_output_start(&s->out, o);
+        pvi_set_start(p, w);
+    }
+    const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
+    if (st != PV_OK) return st;
+    if (p->reg->grad) p->reg->grad(p->reg_cfg, w, s->g, p->d);
+    p->set->lmo(p->set_st, p->set_cfg, s->g, s->v, p->d);                /* (1) */
+    for (int64_t j = 0; j < p->d; j++) w[j] += gamma * (s->v[j] - w[j]); /* (2) */
+    pvi_output_keep(&s->out, t, w, p->d);
+    if (t < c->steps) return PV_OK;
+    pvi_output_take(&s->out, w, p->d);
+    return PV_DONE;
+}
+
+static int64_t steps(const void *c_)
+{
+    const cfg *c = c_;
+    return c->steps;
+}
+
+const pv_optimizer_ops pv_optimizer_fw_l2 = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "fw-l2",
+              .summary = "Frank-Wolfe on a noisy gradient",
+              .reference = "DP-FW-L2; Jaggi 2013",
+              .cfg_size = sizeof(cfg),
+              .state_size = sizeof(state),
+              .params = params },
+    .needs = PV_LMO | PV_COMPACT,
+    .resolve = resolve,
+    .plan = plan,
+    .init = init,
+    .step = step,
+    .steps = steps,
+};

@@ -1,0 +1,114 @@
+/* opt_pmd.c - DP-PMD: noisy proximal mirror descent.
+ *
+ * Solves    min_{w in C}  (1/n) sum_i f(w; z_i) + r(w)
+ * Iterates  g_t = pv_query_grad(w_{t-1})                                       clipped, summed, noised
+ *           w_t = argmin_{x in C} gamma (<g_t, x> + r(x)) + D(x, w_{t-1})                              (1)
+ *           D the Bregman divergence of the mirror map: Euclidean, entropy on the simplex, or
+ *           1/2 ||.||_q^2 with q = 1 + 1/ln d on the l1 ball (mirror.c)
+ * Returns   by default the average of the last half of the iterates; `random` is what the theorem bounds
+ *
+ * Names     gamma: step   T: steps   D: divergence
+ * Privacy   (1) acts on released values only: T repetitions of one gradient query.
+ * Defaults  the map made for the set; gamma = m/L (m/(2L) with calibration=paper), m the map's modulus of strong
+ *           convexity; T by pvi_default_steps, within 20 .. 1000.
+ * Cost      one query and one mirror step, O(d) or O(d log d), per iteration.
+ * Reference DP-PMD for non-convex non-smooth losses; Beck, Teboulle 2003 for the maps. */
+#include "opt/opt.h"
+
+typedef struct cfg {
+    double step;
+    int64_t steps, output, calibration;
+    const char *mirror;
+    const pv_mirror_ops *map; /* resolved */
+} cfg;
+
+typedef struct state {
+    double *g; /* borrowed from the arena */
+    pvi_output out;
+} state;
+
+static const pv_param params[] = {
+    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy gradient queries", NULL },
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "gamma, step size; auto: 1/L", NULL },
+    { "mirror", PV_STR, offsetof(cfg, mirror), 0, 0, 0, false, "mirror map; auto: the one made for the set", "auto" },
+    { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_AVERAGE, 0, 0, false, "which iterate is returned",
+      PVI_OUTPUT_CHOICES },
+    { "calibration", PV_ENUM, offsetof(cfg, calibration), 0, 0, 0, false, "paper: step 1/(2L)", "default|paper" },
+    { 0 }
+};
+
+static pv_status choose_map(cfg *c, const pv_problem *p)
+{
+    c->map = strcmp(c->mirror, "auto") == 0 ? pvi_mirror_default(p->set)
+                                            : (const pv_mirror_ops *)(const void *)pv_find(PV_KIND_mirror, c->mirror);
+    if (!c->map)
+        return pvi_fail(p->ctx, PV_E_PARAM,
+                        "optimizer.mirror=%s: no such mirror map, `privet list mirror` shows them", c->mirror);
+    return c->map->check(p->ctx, p->reg, p->set);
+}
+
+static pv_status resolve(void *c_, const pv_problem *p)
+{
+    cfg *c = c_;
+    pv_status s = choose_map(c, p);
+    if (s == PV_OK && isnan(c->step))
+        s = pvi_default_step(p, (c->calibration == 1 ? 0.5 : 1.0) * c->map->modulus(p), &c->step);
+    if (s == PV_OK && c->steps == PV_AUTO_I64) c->steps = pvi_default_steps(p, c->step, 0.0, p->batch, 20, 1000);
+    return s;
+}
+
+static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
+{
+    const cfg *c = c_;
+    *total = pv_ev_repeat(a, c->steps, p->grad_event);
+    return *total ? PV_OK : PV_E_NOMEM;
+}
+
+static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    s->g = pv_arena_f64(a, p->d);
+    return s->g ? pvi_output_init(&s->out, c->output, c->steps, p->d, a) : PV_E_NOMEM;
+}
+
+static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
+{
+    state *s = s_;
+    const cfg *c = c_;
+
+    if (t == 1) {
+        pvi_output_start(&s->out, o);
+        pvi_set_start(p, w);
+    }
+    const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
+    if (st != PV_OK) return st;
+    pv_reg_grad(p, w, s->g);
+    c->map->step(p, c->step, s->g, w); /* (1) */
+    pvi_output_keep(&s->out, t, w, p->d);
+    if (t < c->steps) return PV_OK;
+    pvi_output_take(&s->out, w, p->d);
+    return PV_DONE;
+}
+
+static int64_t steps(const void *c_)
+{
+    const cfg *c = c_;
+    return c->steps;
+}
+
+const pv_optimizer_ops pv_optimizer_pmd = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "pmd",
+              .summary = "noisy proximal mirror descent",
+              .reference = "DP-PMD; Beck-Teboulle 2003",
+              .cfg_size = sizeof(cfg),
+              .state_size = sizeof(state),
+              .params = params },
+    .needs = 0,
+    .resolve = resolve,
+    .plan = plan,
+    .init = init,
+    .step = step,
+    .steps = steps,
+};
