@@ -48,11 +48,12 @@ const char *with_commas(double x, char out[40])
 /* Six digits, never below x: a cost shown may not be smaller than the cost. */
 const char *cost_text(double x, char out[40])
 {
+    char text[40];
     for (int k = 0; k <= 10; k++) {
-        snprintf(out, 40, "%.6g", x * (1.0 + 1e-6 * k));
-        if (!(strtod(out, NULL) < x)) break;
+        snprintf(text, sizeof text, "%.6g", x * (1.0 + 1e-6 * k));
+        if (!(strtod(text, NULL) < x)) break;
     }
-    return out;
+    return memcpy(out, text, sizeof text);
 }
 
 void print_json(const char *json)
