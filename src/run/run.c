@@ -35,7 +35,8 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
         lines[n++] = "The number of columns was read from the file and is treated as public; declare data.features "
                      "to avoid it.";
     lines[n++] = "Each person contributes one row; a person with k rows is protected as a group of k.";
-    lines[n++] = "Gaussian noise is drawn in double precision from a ChaCha20 stream keyed by the operating system.";
+    lines[n++] = "Noise comes from a ChaCha20 stream keyed by the operating system; that nobody can tell the stream from "
+                 "random bits is a computational assumption.";
     if (j->opt->selects)
         lines[n++] =
             "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "

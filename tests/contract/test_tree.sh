@@ -4,6 +4,7 @@ set -eu
 source=${PRIVET_SOURCE:-$(dirname "$0")/../..}
 sh "$source/tools/check_includes.sh" "$source"
 sh "$source/tools/check_words.sh" "$source"
+sh "$source/tools/check_docs.sh" "$source"
 sh "$source/tools/function_lengths.sh" "$source"
 
 # A small tree that breaks each rule once.
@@ -30,6 +31,7 @@ put cli/main.c '#include "core/core.h"'
 put tests/main.c 'int x; '
 put docs/a.md "fix this: TO""DO"
 put docs/b.md "see /ho""me/someone"
+put docs/c.md 'in `src/core/core.h`, `src/core/gone.c` and `unit/test_gone`'
 
 expect() { # checker, text that one of its lines must hold
     if ! sh "$source/tools/$1" "$tree" | grep -qF -- "$2"; then
@@ -51,6 +53,8 @@ expect check_includes.sh 'pv_link_forgotten is defined but not listed'
 expect check_words.sh 'docs/a.md:1:'
 expect check_words.sh 'docs/b.md:1:'
 expect check_words.sh 'tests/main.c:1:'
+expect check_docs.sh 'docs/c.md:1: there is no src/core/gone.c'
+expect check_docs.sh 'docs/c.md:1: there is no test unit/test_gone'
 if sh "$source/tools/check_includes.sh" "$tree" | grep -qF 'src/run/run.h:1'; then
     echo "run may include opt"
     exit 1
