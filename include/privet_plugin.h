@@ -186,7 +186,7 @@ typedef enum pv_ev_kind {
     PV_EV_SELECT = 3,    /* exponential mechanism, a = its epsilon (bounded range)     */
     PV_EV_BALL = 4,      /* uniform in a ball: (0, a), total variation                 */
     PV_EV_EPS_DELTA = 5, /* an (epsilon, delta) known from elsewhere: a, b             */
-    PV_EV_POISSON = 10,  /* each row enters sub with probability a                     */
+    PV_EV_POISSON = 10,  /* each row enters sub with probability a; sub's sensitivity is the zero-out one */
     PV_EV_FIXED = 11,    /* a fraction a of the rows, without replacement, n public    */
     PV_EV_REPEAT = 20,   /* n adaptive repetitions of sub                              */
     PV_EV_SEQ = 21,      /* sub, then sub->next, ...                                   */

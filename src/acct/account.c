@@ -7,8 +7,9 @@
  * Poisson sampling under `replace` has no agreed dominating pair.  Replacing a row is zeroing it
  * and then filling it, two zero-out steps, so if the events cost (e, d) under zero-out,
  *   (1) replace costs (2e, (1 + e^e) d)             group privacy, Vadhan 2017, Lemma 2.2
- * An event's multiplier refers to the sensitivity under `replace`; zeroing a row is one way to
- * replace it, so the zero-out sensitivity is not larger and the same multiplier may be used. */
+ * The multiplier of a Poisson-sampled release always refers to the zero-out sensitivity.  Other
+ * releases of the same tree refer to the sensitivity under `replace`; zeroing a row is one way of
+ * replacing it, so their zero-out sensitivity is not larger and the same multiplier may be used. */
 #include "acct.h"
 
 /* ---- one accountant with its settings and state ---------------------------------------------- */
@@ -72,18 +73,13 @@ static pv_status find(pv_ctx *ctx, const char *text, const pv_accountant_ops **o
 
 /* ---- relation ------------------------------------------------------------------------------------ */
 
-static pv_status note_poisson(void *user, const pvi_term *t)
+/* On the tree itself, not its terms: even a Poisson sampler of rate 1 means zero-out multipliers. */
+static bool has_poisson(const pv_event *e)
 {
-    *(bool *)user |= t->sampler == PV_EV_POISSON;
-    return PV_OK;
-}
-
-/* Does (1) have to be used?  The walk's own refusals are the accountant's to report. */
-static bool needs_group(pv_relation rel, const pv_event *ev)
-{
-    bool poisson = false;
-    const pv_status s = pvi_event_each(ev, note_poisson, &poisson);
-    return s == PV_OK && poisson && rel == PV_REL_REPLACE;
+    if (e->kind == PV_EV_POISSON) return true;
+    for (const pv_event *p = e->sub; p; p = e->kind == PV_EV_SEQ ? p->next : NULL)
+        if (has_poisson(p)) return true;
+    return false;
 }
 
 /* (1 + e^e) d, rounded up. */
@@ -158,25 +154,14 @@ static pv_status ask(pv_ctx *ctx, const pv_accountant_ops *ops, const char *sett
     return s;
 }
 
-/* Directly if the accountant has a proof for the relation, else through (1). */
-static pv_status ask_either(pv_ctx *ctx, const pv_accountant_ops *ops, const char *settings, ask_fn fn, question *q,
-                            double x, pvi_cost *out)
-{
-    q->group = false;
-    const pv_status s = ask(ctx, ops, settings, fn, q, x, out);
-    if (s != PV_E_UNSUPPORTED || !needs_group(q->rel, q->ev)) return s;
-    q->group = true;
-    return ask(ctx, ops, settings, fn, q, x, out);
-}
-
-static pv_status ask_named(pv_ctx *ctx, const char *text, ask_fn fn, question *q, double x, pvi_cost *out)
+static pv_status ask_named(pv_ctx *ctx, const char *text, ask_fn fn, const question *q, double x, pvi_cost *out)
 {
     const pv_accountant_ops *ops;
     const char *settings;
     pv_status s = find(ctx, text, &ops, &settings);
     if (s != PV_OK) return s;
     ctx->err[0] = '\0';
-    s = ask_either(ctx, ops, settings, fn, q, x, out);
+    s = ask(ctx, ops, settings, fn, q, x, out);
     if (s == PV_OK || ctx->err[0]) return s;
     if (s == PV_E_UNSUPPORTED)
         return pvi_fail(ctx, s, "accountant %s has no proof for these events under %s; try best", ops->head.name,
@@ -190,14 +175,14 @@ static bool better(const pvi_cost *x, const pvi_cost *y)
     return y->epsilon < x->epsilon || (y->epsilon == x->epsilon && y->delta < x->delta);
 }
 
-static pv_status ask_best(pv_ctx *ctx, ask_fn fn, question *q, double x, pvi_cost *out)
+static pv_status ask_best(pv_ctx *ctx, ask_fn fn, const question *q, double x, pvi_cost *out)
 {
     const pv_plugin *p;
     bool found = false;
     double lower = 0.0;
     for (int64_t i = 0; (p = pv_nth(PV_KIND_accountant, i)); i++) {
         pvi_cost c;
-        const pv_status s = ask_either(ctx, (const pv_accountant_ops *)p, "", fn, q, x, &c);
+        const pv_status s = ask(ctx, (const pv_accountant_ops *)p, "", fn, q, x, &c);
         if (s == PV_E_NOMEM || s == PV_E_INTERNAL) return s;
         if (s != PV_OK) continue;
         if (c.epsilon_lower > lower) lower = c.epsilon_lower;
@@ -217,11 +202,11 @@ static pv_status ask_best(pv_ctx *ctx, ask_fn fn, question *q, double x, pvi_cos
 static pv_status answer(pv_ctx *ctx, const char *accountant, ask_fn fn, pv_relation rel, const pv_event *ev, double x,
                         pvi_cost *out)
 {
-    question q = { .rel = rel, .ev = ev };
     if (rel != PV_REL_ZERO_OUT && rel != PV_REL_REPLACE)
         return pvi_fail(ctx, PV_E_ARG, "the relation is zero-out or replace");
     const pv_status s = pvi_event_check(ctx, ev);
     if (s != PV_OK) return s;
+    const question q = { .rel = rel, .ev = ev, .group = rel == PV_REL_REPLACE && has_poisson(ev) };
     return strcmp(accountant, "best") == 0 ? ask_best(ctx, fn, &q, x, out)
                                            : ask_named(ctx, accountant, fn, &q, x, out);
 }

@@ -31,6 +31,9 @@ typedef struct pvi_term {
 } pvi_term;
 typedef pv_status (*pvi_term_fn)(void *user, const pvi_term *t); /* anything but PV_OK ends the walk  */
 pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user);
+/* Is there a theorem that the sampler amplifies under the relation?  Poisson under zero-out and fixed size
+ * under replace, and no sampler at all. */
+bool pvi_amplified(const pvi_term *t, pv_relation rel);
 const char *pvi_event_name(pv_ev_kind kind); /* "gaussian"; "unknown" */
 /* A copy in which the noise multiplier of every Gaussian and the scale of every Laplace is
  * multiplied by s and every selection's epsilon divided by s; other leaves stay.  NULL: no memory. */
@@ -54,8 +57,32 @@ double pvi_gdp_epsilon_lb(double mu, double delta);
  * m = order - 1 > 0, rdp >= 0 (INFINITY allowed); upper bounds, rounding included.                    */
 double pvi_rdp_epsilon(double m, double rdp, double delta);
 double pvi_rdp_delta(double m, double rdp, double eps);
-/* Smallest f(user, exp(u)) seen for u in [lo, hi]; f need not be exactly unimodal. */
-double pvi_minimize(double (*f)(void *user, double m), void *user, double lo, double hi);
+/* The smallest f(user, m) seen going downhill from m = exp(start); f should have one valley. */
+double pvi_minimize(double (*f)(void *user, double m), void *user, double start);
+
+/* ---- Renyi divergences: upper bounds on m D_{1+m} (renyi_*.c) -------------------------------------- */
+double pvi_renyi_poisson(double z, double q, double m); /* Poisson-sampled Gaussian, zero-out; 0 < q < 1     */
+double pvi_renyi_replace(double z, double q, double m); /* Gaussian on a fixed-size sample, replace      */
+
+/* delta at e of k adaptive eps-DP releases, the exact worst case (binomial.c); upper bound */
+double pvi_pure_delta(double eps, double k, double e);
+
+/* ---- uniform noise on a ball (beta.c); d is the dimension as a double, up to 1e8 and beyond ----------- */
+double pvi_ball_delta(double distance, double radius, double d); /* upper bound, relative 1e-10          */
+double pvi_ball_radius(double distance, double delta, double d); /* smallest radius with tv <= delta      */
+
+/* ---- last iterate of noisy (cyclic) gradient descent (hidden.c) ---------------------------------------- */
+typedef struct pvi_hidden {
+    double z;                /* noise standard deviation / a                                                       */
+    double shift;            /* a: how far one row can move the averaged gradient                                  */
+    double eta;              /* step                                                                               */
+    double smooth;           /* M of the averaged loss, regulariser included                                       */
+    double strong;           /* m; 0: convex only                                                                  */
+    double diameter;         /* D of the constraint set; INFINITY: none                                  */
+    int64_t batches, passes; /* l (1: full batch) and E                                                  */
+    bool last_iterate_only, no_clipping, exact_projection, fixed_order; /* gates: all must hold            */
+} pvi_hidden;
+pv_status pvi_hidden_mu(pv_ctx *ctx, const pvi_hidden *h, double *mu); /* PV_E_UNSUPPORTED: a gate is closed */
 
 /* ---- cost ------------------------------------------------------------------------------------- */
 typedef struct pvi_cost {
@@ -63,7 +90,9 @@ typedef struct pvi_cost {
     double epsilon_lower; /* certified lower bound; 0 when the accountant gives none             */
     double delta;
     const char *accountant; /* the one used (static string)                                         */
-    bool group_bound;       /* Poisson under replace: (2 eps, (1 + e^eps) delta) of zero-out         */
+    /* Poisson under replace: (2 eps, (1 + e^eps) delta) of zero-out.  What a Poisson sampler contains always
+     * refers to the zero-out sensitivity. */
+    bool group_bound;
 } pvi_cost;
 /* accountant: a registered name, optionally with settings ("zcdp:conversion=paper"), or "best": the smallest certified upper bound among those that support the events. */
 pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double delta,

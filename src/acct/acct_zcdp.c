@@ -97,7 +97,7 @@ static pv_status epsilon_ub(const void *st, const void *c_, double delta, double
     }
     query q = { s->rho, delta };
     const double at = 0.5 * log(L / s->rho); /* the best order of the uncorrected conversion */
-    *eps = pvi_minimize(epsilon_at, &q, at - 6.0, at + 6.0);
+    *eps = pvi_minimize(epsilon_at, &q, at);
     return PV_OK;
 }
 
@@ -106,7 +106,7 @@ static pv_status delta_ub(const void *st, const void *c_, double eps, double *de
     const state *s = st;
     const cfg *c = c_;
     if (!(eps >= 0)) return PV_E_ARG;
-    if (s->rho == 0) return *delta = 0.0, PV_OK;
+    if (s->rho == 0 || !(eps < INFINITY)) return *delta = 0.0, PV_OK;
     const double gap = pvi_down(eps - s->rho, 1);
     if (c && c->conversion == PAPER) {
         const double ln = gap > 0 ? pvi_down(gap * (gap / (4.0 * s->rho)), 3) : 0.0;
@@ -115,7 +115,7 @@ static pv_status delta_ub(const void *st, const void *c_, double eps, double *de
     }
     query q = { s->rho, eps };
     const double at = gap > s->rho ? log(gap / (2.0 * s->rho)) : 0.0;
-    *delta = pvi_minimize(delta_at, &q, at - 12.0, at + 12.0);
+    *delta = pvi_minimize(delta_at, &q, at);
     return PV_OK;
 }
 

@@ -15,6 +15,9 @@
 #include "acct.h"
 
 #define ROUNDING 0x1p-50
+#define U_MIN    (-500.0) /* ln m; far outside every optimum */
+#define U_MAX    500.0
+#define U_TOL    1e-5 /* the value is level at the floor: 1e-5 in ln m is 1e-10 in epsilon */
 
 double pvi_rdp_epsilon(double m, double rdp, double delta)
 {
@@ -39,29 +42,61 @@ double pvi_rdp_delta(double m, double rdp, double eps)
     return delta < tv ? delta : tv < 1.0 ? tv : 1.0;
 }
 
-/* A coarse scan finds the valley, golden section its floor; stops when the values agree to 1e-13. */
-double pvi_minimize(double (*f)(void *user, double m), void *user, double lo, double hi)
+/* ---- search ----------------------------------------------------------------------------------------- */
+
+typedef struct point {
+    double u, f; /* u = ln m */
+} point;
+
+typedef struct search {
+    double (*f)(void *user, double m);
+    void *user;
+} search;
+
+static point look(const search *s, double u)
 {
-    enum { SCAN = 24 };
-    const double golden = 0.61803398874989484820;
-    double best = INFINITY, at = lo;
-    const double h = (hi - lo) / SCAN;
-    for (int i = 0; i <= SCAN; i++) {
-        const double v = f(user, exp(lo + i * h));
-        if (v < best) best = v, at = lo + i * h;
-    }
-    double a = at - h > lo ? at - h : lo, b = at + h < hi ? at + h : hi;
-    double x = b - golden * (b - a), y = a + golden * (b - a);
-    double fx = f(user, exp(x)), fy = f(user, exp(y));
-    for (int i = 0; i < 60 && b - a > 1e-8; i++) {
-        if (fx < fy) {
-            b = y, y = x, fy = fx;
-            fx = f(user, exp(x = b - golden * (b - a)));
+    u = u < U_MIN ? U_MIN : u > U_MAX ? U_MAX : u;
+    return (point) { u, s->f(s->user, exp(u)) };
+}
+
+/* Vertex of the parabola through three points; NaN when they are on a line. */
+static double vertex(point a, point b, point c)
+{
+    const double p = (b.u - a.u) * (b.f - c.f), q = (b.u - c.u) * (b.f - a.f);
+    return b.u - 0.5 * ((b.u - a.u) * p - (b.u - c.u) * q) / (p - q);
+}
+
+/* Shrinks a < b < c with b lowest: parabolic steps, and golden ones when those stall. */
+static double floor_of(const search *s, point a, point b, point c)
+{
+    for (int i = 0; i < 60 && c.u - a.u > U_TOL; i++) {
+        const double wide = c.u - b.u > b.u - a.u ? c.u : a.u, golden = b.u + 0.381966 * (wide - b.u);
+        const double v = vertex(a, b, c), edge = 0.1 * U_TOL;
+        const bool good = i % 3 != 2 && v > a.u + edge && v < c.u - edge && fabs(v - b.u) > edge; /* false for NaN */
+        const point x = look(s, good ? v : golden);
+        if (x.f < b.f) {
+            if (x.u > b.u) a = b;
+            else c = b;
+            b = x;
+        } else if (x.u > b.u) {
+            c = x;
         } else {
-            a = x, x = y, fx = fy;
-            fy = f(user, exp(y = a + golden * (b - a)));
+            a = x;
         }
     }
-    const double floor = fx < fy ? fx : fy;
-    return floor < best ? floor : best;
+    return b.f;
+}
+
+double pvi_minimize(double (*f)(void *user, double m), void *user, double start)
+{
+    const search s = { f, user };
+    double h = 0.5;
+    point b = look(&s, start);
+    if (b.f == 0) return 0.0; /* neither epsilon nor delta can be less */
+    point a = look(&s, start - h), c = look(&s, start + h);
+    const bool up = c.f < b.f || (c.f == b.f && a.f >= b.f); /* level ground (1, infinity): upwards */
+    while (up && c.f <= b.f && c.u > b.u && c.f > 0) a = b, b = c, c = look(&s, b.u + (h *= 1.6));
+    while (!up && a.f <= b.f && a.u < b.u && a.f > 0) c = b, b = a, a = look(&s, b.u - (h *= 1.6));
+    if (a.f == 0 || c.f == 0) return 0.0;
+    return floor_of(&s, a, b, c);
 }

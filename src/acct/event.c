@@ -237,3 +237,8 @@ pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user)
     const pv_status s = pvi_event_check(NULL, ev);
     return s == PV_OK ? each((walk) { fn, user }, ev, 1, 1) : s;
 }
+
+bool pvi_amplified(const pvi_term *t, pv_relation rel)
+{
+    return t->sampler == PV_EV_NONE || (t->sampler == PV_EV_POISSON) == (rel == PV_REL_ZERO_OUT);
+}

@@ -78,9 +78,41 @@ static void calibration_is_tight_and_safe(void **state)
     }
 }
 
+/* Poisson under replace: (2e, (1 + e^e) d) of zero-out, even at rate 1, where the multiplier still refers to
+ * the zero-out sensitivity; and the same whoever accounts. */
+static void group_bound(void **state)
+{
+    (void)state;
+    static const double rate[] = { 0.01, 1 };
+    for (int i = 0; i < 2; i++) {
+        const pv_event *g = pv_ev_leaf(arena, PV_EV_GAUSSIAN, 3, 0);
+        const pv_event *ev = pv_ev_repeat(arena, 40, pv_ev_sampled(arena, PV_EV_POISSON, rate[i], g));
+        pvi_cost c, best;
+        double d;
+        PVT_OK(pvi_account(ctx, "rdp", PV_REL_REPLACE, ev, 1e-6, &c));
+        PVT_TRUE(c.group_bound && c.epsilon_lower == 0);
+        PVT_OK(pvi_account_delta(ctx, "rdp", PV_REL_ZERO_OUT, ev, c.epsilon / 2, &d, NULL));
+        PVT_TRUE((1 + exp(c.epsilon / 2)) * d <= 1e-6 * (1 + 1e-12));
+        PVT_OK(pvi_account_delta(ctx, "rdp", PV_REL_ZERO_OUT, ev, c.epsilon / 2 * (1 - 1e-6), &d, NULL));
+        PVT_TRUE((1 + exp(c.epsilon / 2)) * d > 1e-6);
+        PVT_OK(pvi_account(ctx, "best", PV_REL_REPLACE, ev, 1e-6, &best));
+        PVT_TRUE(best.group_bound && best.epsilon <= c.epsilon);
+        PVT_OK(pvi_account_delta(ctx, "best", PV_REL_REPLACE, ev, best.epsilon, &d, NULL));
+        PVT_TRUE(d <= 1e-6 * (1 + 1e-9));
+        PVT_OK(pvi_account(ctx, "best", PV_REL_REPLACE, pv_ev_sampled(arena, PV_EV_FIXED, rate[i], g), 1e-6, &c));
+        PVT_TRUE(!c.group_bound);
+    }
+    /* so little noise that e^e leaves the range of a double: infinite, not wrong */
+    pvi_cost c;
+    const pv_event *bad = pv_ev_sampled(arena, PV_EV_POISSON, 0.5, pv_ev_leaf(arena, PV_EV_GAUSSIAN, 0.01, 0));
+    PVT_OK(pvi_account(ctx, "rdp", PV_REL_REPLACE, bad, 1e-6, &c));
+    PVT_TRUE(isinf(c.epsilon));
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = { cmocka_unit_test(full_batch_value), cmocka_unit_test(refusals),
+                                      cmocka_unit_test(group_bound),
                                       cmocka_unit_test(calibration_is_tight_and_safe) };
     return cmocka_run_group_tests(all, setup, teardown);
 }
