@@ -6,17 +6,20 @@ CMAKE  ?= $(firstword $(wildcard /usr/bin/cmake) cmake)
 CTEST  ?= $(firstword $(wildcard /usr/bin/ctest) ctest)
 FLAGS  ?=
 
-.PHONY: all setup demo test bench coverage install clean format
-all:
-	@test -f $(BUILD)/build.ninja || $(CMAKE) -G Ninja -B $(BUILD) -S . $(FLAGS)
+.PHONY: all everything configure setup demo test bench coverage install clean format
+all: configure
+	@$(CMAKE) --build $(BUILD) --target privet privet_cmd privet_texts
+everything: configure
 	@$(CMAKE) --build $(BUILD)
+configure:
+	@test -f $(BUILD)/build.ninja || $(CMAKE) -G Ninja -B $(BUILD) -S . $(FLAGS)
 setup:
 	@sh tools/bootstrap.sh
 demo: setup
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/privet demo $(BUILD)/demo
 test: setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory everything
 	@$(CTEST) --test-dir $(BUILD) -LE long -j 2 --output-on-failure
 bench: setup
 	@$(MAKE) --no-print-directory all
@@ -24,7 +27,7 @@ bench: setup
 	@for b in $(BUILD)/bench/bench_*; do if [ -x $$b ]; then echo "== $${b##*/}"; $$b || exit 1; fi; done
 coverage:
 	@sh tools/bootstrap.sh gcovr
-	@$(MAKE) --no-print-directory all BUILD=build-coverage FLAGS="-DPRIVET_COVERAGE=ON -DCMAKE_BUILD_TYPE=Debug"
+	@$(MAKE) --no-print-directory everything BUILD=build-coverage FLAGS="-DPRIVET_COVERAGE=ON -DCMAKE_BUILD_TYPE=Debug"
 	@$(CTEST) --test-dir build-coverage -LE long -j 2 --output-on-failure
 	@gcovr -r . --object-directory build-coverage -f src/ -f cli/ --branches
 install: all

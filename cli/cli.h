@@ -46,6 +46,7 @@ typedef struct args {   /* everything borrowed from argv, but the arrays */
 typedef struct command command;
 typedef struct cli {
     pv_ctx *ctx;
+    const char *program; /* as it was called */
     const command *cmd;
     args args;
     bool not_private; /* the model in use */

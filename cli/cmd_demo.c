@@ -63,13 +63,13 @@ static pv_status measure(demo *d, bool private)
 static pv_status private_part(demo *d)
 {
     char *summary, *verdict, text[1024];
-    printf("\n$ privet train %s --schema %s --epsilon 1 --out %s\n", d->train, d->schema, d->model);
+    printf("\n$ %s train %s --schema %s --epsilon 1 --out %s\n", d->c->program, d->train, d->schema, d->model);
     fflush(stdout);
     pv_status s = train(d, true, &summary);
     if (s != PV_OK) return s;
     show_run((jv) { summary });
     pv_string_free(d->c->ctx, summary);
-    printf("\n$ privet verify %s\n", d->model);
+    printf("\n$ %s verify %s\n", d->c->program, d->model);
     s = pv_verify(d->c->ctx, d->model, &verdict);
     if (s != PV_OK) return s;
     paragraph("holds", jv_str(jv_get((jv) { verdict }, "statement"), text, sizeof text));
@@ -96,15 +96,18 @@ static pv_status comparison(demo *d)
 
 static void next(const demo *d, double seconds)
 {
+    const char *program = d->c->program;
+    const int width = (int)strlen(d->schema) + 2; /* the longest */
     printf("\nMade in %.1f s:\n", seconds);
-    row("", "%s  the table, and %s, what was declared about it", d->train, d->schema);
-    row("", "%s  the private model with its certificate", d->model);
-    row("", "%s  the reference, NOT PRIVATE", d->open);
-    puts("\nTry next:");
-    printf("  privet eval %s %s\n", d->model, d->test);
-    printf("  privet predict %s %s --out scores.csv\n", d->model, d->test);
-    printf("  privet plan --rows 20000 --features 20 --epsilon 0.1\n");
-    printf("  privet list optimizer\n");
+    printf("  %-*s the table\n", width, d->train);
+    printf("  %-*s what was declared about it\n", width, d->schema);
+    printf("  %-*s the private model with its certificate\n", width, d->model);
+    printf("  %-*s the reference, NOT PRIVATE\n", width, d->open);
+    printf("\nTry next:\n");
+    printf("  %s eval %s %s\n", program, d->model, d->test);
+    printf("  %s predict %s %s --out scores.csv\n", program, d->model, d->test);
+    printf("  %s plan --rows %d --features 20 --epsilon 0.1\n", program, ROWS);
+    printf("  %s list optimizer\n", program);
 }
 
 int cmd_demo(cli *c)

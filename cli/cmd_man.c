@@ -230,7 +230,7 @@ int cmd_complete(cli *c)
          "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
          "        case \"${COMP_WORDS[1]}\" in train|plan) COMPREPLY+=($(compgen -W \"$settings\" -- \"$cur\")) ;; "
          "esac\n"
-         "        [ \"${COMPREPLY[0]%=}\" = \"${COMPREPLY[0]}\" ] || compopt -o nospace\n"
+         "        [ \"${COMPREPLY[0]%=}\" = \"${COMPREPLY[0]}\" ] || compopt -o nospace 2>/dev/null\n"
          "    fi\n}\ncomplete -o filenames -F _privet privet");
     pv_string_free(c->ctx, json);
     return EXIT_DONE;

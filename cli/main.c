@@ -45,9 +45,9 @@ int unknown_command(const char *name)
     return usage("unknown command %s; privet --help lists what there is", name);
 }
 
-static int run(const command *cmd, int argc, char **argv)
+static int run(const char *program, const command *cmd, int argc, char **argv)
 {
-    cli c = { .cmd = cmd };
+    cli c = { .program = program, .cmd = cmd };
     int code = args_parse(cmd, argc, argv, &c.args);
     if (code == EXIT_DONE && pv_ctx_create(NULL, &c.ctx) != PV_OK) code = complain(EXIT_INTERNAL, "out of memory");
     if (code == EXIT_DONE) {
@@ -73,5 +73,5 @@ int main(int argc, char **argv)
     const bool wants_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
     const command *cmd = find_command(wants_help ? "help" : argv[1]);
     if (!cmd) return unknown_command(argv[1]);
-    return run(cmd, argc - 2, argv + 2);
+    return run(argv[0], cmd, argc - 2, argv + 2);
 }

@@ -16,11 +16,12 @@ bad 'folder: is a directory, a data file is needed' folder
 : >empty
 bad 'empty: empty file' empty
 gzip -c small >small.gz
-bzip2 -c small >small.bz2
 head -c 1000 small.gz >cut.gz
 bad 'cut.gz: truncated: the gzip data ends too early' cut.gz
-head -c 500 small.bz2 >cut.bz2
-bad 'cut.bz2: truncated: the bzip2 data ends too early' cut.bz2
+if command -v bzip2 >/dev/null 2>&1; then
+    bzip2 -c small | head -c 500 >cut.bz2
+    bad 'cut.bz2: truncated: the bzip2 data ends too early' cut.bz2
+fi
 i=0
 while [ $i -lt 500 ]; do printf '\001\377\200\000x'; i=$((i + 1)); done >garbage
 bad 'garbage:1:1: neither LIBSVM lines nor a table; data.format= names the format' garbage
@@ -127,5 +128,5 @@ fails 3 'privet: missing: No such file or directory' predict m.pvt missing --out
 fails 2 'privet: model: a trained model takes settings of the new data only (data.*)' eval m.pvt small model=squared
 fails 3 'privet: folder: is a directory, a file is needed' verify folder
 fails 2 'privet: no kind of plug-in is called optimiser: did you mean optimizer?' list optimiser
-only_files small small.gz small.bz2 cut.gz cut.bz2 empty garbage rows table.csv schema.json folder m.pvt
+only_files small small.gz cut.gz cut.bz2 empty garbage rows table.csv schema.json folder m.pvt
 finish
