@@ -67,7 +67,7 @@ typedef struct pvi_json {
     struct pvi_json *child, *next; /* first child; next sibling                                     */
     int line, column;
 } pvi_json;
-/* Strict JSON; duplicate keys, depth above 64, trailing text and NUL in strings are refused.
+/* Strict JSON; duplicate keys, more than 1000 of them, depth above 64, trailing text and NUL in strings are refused.
  * `name` starts the error message.  The tree lives in the arena. */
 pv_status pvi_json_parse(pv_ctx *ctx, pv_arena *a, const char *name, const char *text, size_t len, pvi_json **out);
 const pvi_json *pvi_json_get(const pvi_json *obj, const char *key); /* NULL: absent                */

@@ -4,7 +4,7 @@
  * stack overflow.  Every error carries file, line and column. */
 #include "core.h"
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_DEPTH = 64, MAX_KEYS = 1000 }; /* keys are compared in pairs: many would take for ever */
 
 typedef struct parser {
     pv_ctx *ctx;
@@ -178,6 +178,7 @@ static pv_status parse_key(parser *p, const pvi_json *obj, pvi_json *v)
     const pv_status s = parse_string(p, &v->key, &n);
     if (s != PV_OK) return s;
     if (pvi_json_get(obj, v->key)) return bad(p, "the same key twice");
+    if (obj->count >= MAX_KEYS) return bad(p, "too many keys in one object");
     skip_blanks(p);
     if (p->s >= p->end || *p->s != ':') return bad(p, "':' is needed after a key");
     p->s++;

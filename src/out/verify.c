@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { LIMIT = 1 << 26 }; /* bytes of a certificate */
+enum { LIMIT = 1 << 24 }; /* bytes of a certificate */
 
 /* By content, not by name.  A pipe does not block here and is refused by whoever reads it. */
 static pv_status peek(pv_ctx *ctx, const char *path, bool *is_model)

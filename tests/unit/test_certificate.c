@@ -262,6 +262,31 @@ static void forged_events_are_refused(void **state)
     FORGE("replace_is_group_bound", (c.replace_is_group_bound = true, c.events_replace = c.events));
 }
 
+/* A selection of epsilon e counts as noise of multiplier 1/e. */
+static void selections(void **state)
+{
+    (void)state;
+    static const pv_event one = { .kind = PV_EV_SELECT, .a = 0.015625 },
+                          other = { .kind = PV_EV_SELECT, .a = 0.03125 };
+    static const pv_event all = { .kind = PV_EV_REPEAT, .n = 100, .sub = &one };
+    static const pv_event all_replace = { .kind = PV_EV_REPEAT, .n = 100, .sub = &other };
+    pvi_cert c = fixture_cert();
+    c.settings = "{}";
+    c.mechanism = "select";
+    c.accountant = "zcdp";
+    c.events = &all;
+    c.events_replace = &all_replace;
+    c.noise_multiplier = c.noise_stddev = 64;
+    c.epsilon = 2;
+    c.epsilon_replace = 4;
+    PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    c.events_replace = &all; /* the same as if a replaced row moved a score no further */
+    PVT_IS(forged(&c), PV_E_VERIFY);
+    c.events_replace = &all_replace;
+    c.noise_multiplier = c.noise_stddev = 128;
+    PVT_IS(forged(&c), PV_E_VERIFY);
+}
+
 /* A replace headline: nothing beside it, and the sensitivity is twice the clipping norm. */
 static void replace_headline(void **state)
 {
@@ -474,6 +499,7 @@ int main(void)
         CASE(forged_names_are_refused),
         CASE(forged_settings_are_refused),
         CASE(forged_events_are_refused),
+        CASE(selections),
         CASE(replace_headline),
         CASE(edited_text_with_a_repaired_checksum),
         CASE(not_private_says_so),

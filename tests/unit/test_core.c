@@ -82,6 +82,14 @@ static void json_refuses(void **state)
     pvi_json *v;
     PVT_IS(parse(deep, a, &v), PV_E_FORMAT);
     PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "nested too deeply"));
+    char *wide = malloc(16384);
+    for (int n = 1000; n <= 1001; n++) { /* {"k0":0,...} with n keys */
+        size_t len = 0;
+        for (int k = 0; k < n; k++) len += (size_t)sprintf(wide + len, "%c\"k%d\":0", k ? ',' : '{', k);
+        strcpy(wide + len, "}");
+        PVT_IS(parse(wide, a, &v), n == 1000 ? PV_OK : PV_E_FORMAT);
+    }
+    free(wide);
     PVT_IS(parse("{\n  \"a\": x}", a, &v), PV_E_FORMAT);
     PVT_CHECK(strncmp(pv_ctx_errmsg(ctx), "t:2:8:", 6) == 0, "%s", pv_ctx_errmsg(ctx));
     pvi_arena_free(a);
