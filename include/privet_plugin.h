@@ -256,6 +256,7 @@ typedef struct pv_optimizer_ops {
                       pv_oracle *o, double *w); /* PV_DONE after the last step             */
     int64_t (*steps)(const void *cfg);          /* for progress                            */
     bool stochastic; /* sampler=auto draws Poisson batches; otherwise every row enters every query */
+    bool ball;       /* one uniform row per query, noise uniform in a ball: (0, delta) under replace    */
     bool selects;    /* asks for atoms of the set (pv_query_atom), never for gradients                */
 } pv_optimizer_ops;
 

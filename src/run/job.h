@@ -73,6 +73,10 @@ typedef struct pvi_job {
 /* m NULL: plan without data, from data.rows and data.features or the schema. */
 pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out);
 void pvi_job_free(pvi_job *job);
+/* Rows in one float sum, at most: of consecutive rows; of a sample. */
+enum { PVI_FULL_GROUP = 64, PVI_SAMPLED_GROUP = 128 };
+/* Event tree, calibrated noise, sensitivity and cost of a job that is otherwise complete (noise.c). */
+pv_status pvi_job_noise(pvi_job *j);
 pv_status pvi_model_choose(pv_plan *plan, pv_arena *a, pvi_model_choice *out);
 /* What the model wants of the labels. */
 pvi_expect pvi_model_expect(const pvi_model_choice *m);

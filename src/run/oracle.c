@@ -14,7 +14,7 @@
  * The sensitivity of 3 is derived in plan.c. */
 #include "run/job.h"
 
-enum { TASK_GROUPS = 16, MAX_GROUP = 128 };
+enum { TASK_GROUPS = 16, MAX_GROUP = PVI_SAMPLED_GROUP };
 
 typedef struct lane { /* what one thread needs */
     float *g;         /* d, one group's sum */

@@ -1,28 +1,8 @@
 /* plan.c - from settings to a checked job: which plug-ins, how much noise, at what cost.
  *
  * No row is read here.  n and d come from the loaded matrix's shape or from data.rows and
- * data.features; everything else is declared.
- *
- * Noise    Sums are released as  S~ + sigma N,  S~ the sum computed in floating point.
- *   (1) C = min(clip, G): bound on one row's gradient, G the loss's own bound
- *   (2) E = C rounding(m, d) + grid_error(spacing, d): how far the computed sum of one group of at
- *       most m rows can be from the exact one (contract M2, grid.c)
- *   (3) zero-out  Delta = C + 2 E        replace  Delta = 2 C + 2 E
- *       Groups are fixed by the position of a row, and group sums are added as integers, so two
- *       neighbouring tables differ in one group sum only; that sum moves by C (2 C), and each of
- *       the two computed values is within E of its exact one.
- *       Poisson sampling under replace is accounted for as two zero-out steps (the group bound), so
- *       its noise is scaled to the zero-out Delta.
- *   (4) sigma = z Delta, z calibrated so that the planned events cost at most (epsilon, delta)
- * Rows in CSR storage are rounded to the grid one by one (no group sums): E is the grid's error of one row.
- * Selections, by contrast, release no sum:
- *   (5) a score <v_k, S> moves by at most A Delta, A the largest ||v_k|| (||v_k||_1 where rows are bounded in their
- *       largest value), plus the rounding of scores; Gumbel noise of scale 2 (A Delta)/eps_0 picks the vertex.
- * Under contract M3 a row that contributes zero leaves its group's sum bit-identical, so leaving a
- * row out of a Poisson sample and zeroing it out give the same sum: what the accountant assumes. */
+ * data.features; everything else is declared. */
 #include "run/job.h"
-
-enum { FULL_GROUP = 64, SAMPLED_GROUP = 128 };
 
 /* ---- plug-ins by name --------------------------------------------------------------------------- */
 
@@ -127,9 +107,9 @@ static pv_status choose_optimizer(pvi_job *j)
 static pv_status choose_mechanism(pvi_job *j)
 {
     const pv_plugin *head;
-    if (j->opt->selects) {
-        j->mech = (const pv_mechanism_ops *)pv_find(PV_KIND_mechanism, "select");
-        return j->mech ? PV_OK : pvi_fail(j->ctx, PV_E_INTERNAL, "no selection mechanism registered");
+    if (j->opt->selects || j->opt->ball) { /* the optimiser's proof is for one mechanism */
+        j->mech = (const pv_mechanism_ops *)pv_find(PV_KIND_mechanism, j->opt->ball ? "ball" : "select");
+        return j->mech ? PV_OK : pvi_fail(j->ctx, PV_E_INTERNAL, "no mechanism for optimizer=%s", j->opt->head.name);
     }
     pv_status s = find_plugin(j->ctx, PV_KIND_mechanism, "mechanism", j->plan->s.mechanism, &head);
     if (s != PV_OK) return s;
@@ -206,6 +186,8 @@ static pv_status set_clip(pvi_job *j)
         pvi_log(j->ctx, PV_LOG_NOTE, "clip = %g: the largest gradient at the start, from the label's declared bounds",
                 clip);
     }
+    if (!(clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX))
+        return pvi_fail(j->ctx, PV_E_PARAM, "clip = %g: gradients are clipped between 1e-18 and 1e18", clip);
     j->prob.G = fmin(clip, G);
     j->prob.L = L;
     return PV_OK;
@@ -218,6 +200,11 @@ static pv_status pick_sampler(pvi_job *j)
     const pvi_settings *s = &j->plan->s;
 
     j->sampler = s->sampler == 0 && j->opt->stochastic ? PVI_POISSON : kinds[s->sampler];
+    if (j->opt->ball && s->sampler == 0 && isnan(s->batch)) return j->sampler = PVI_FIXED_SIZE, PV_OK;
+    if (j->opt->ball)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "optimizer=%s draws one row per step: leave sampler and sampler.batch out",
+                        j->opt->head.name);
     if (j->opt->selects && j->sampler != PVI_FULL_BATCH)
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                         "optimizer=%s looks at every row for each choice: leave the sampler out", j->opt->head.name);
@@ -236,6 +223,7 @@ static pv_status set_sampler(pvi_job *j)
 
     const pv_status s = pick_sampler(j);
     if (s != PV_OK) return s;
+    if (j->opt->ball) batch = 1.0;
     if (isnan(batch)) batch = j->sampler == PVI_FULL_BATCH ? n : fmin(n, fmin(fmax(ceil(n / 20.0), 512.0), 16384.0));
     if (batch > n)
         return pvi_fail(j->ctx, PV_E_PARAM, "sampler.batch=%g is more than the %lld rows there are", batch,
@@ -244,8 +232,8 @@ static pv_status set_sampler(pvi_job *j)
     if (batch == n) j->sampler = PVI_FULL_BATCH; /* every row, whatever the sampler */
     j->rate = batch / n;
     j->prob.batch = batch;
-    j->group_rows = FULL_GROUP;
-    /* A group of a sample spans enough positions for 32 sampled rows on average; more than SAMPLED_GROUP
+    j->group_rows = PVI_FULL_GROUP;
+    /* A group of a sample spans enough positions for 32 sampled rows on average; more than PVI_SAMPLED_GROUP
      * rows in one group then has a probability below 1e-35, and the oracle splits even that. */
     if (j->rate < 0.5) j->group_rows = (int64_t)floor(32.0 / j->rate);
     return PV_OK;
@@ -270,102 +258,6 @@ static pv_status set_budget(pvi_job *j)
     return st;
 }
 
-/* ---- events, noise, cost ----------------------------------------------------------------------------- */
-
-static const pv_event *query_event(pvi_job *j, double noise_multiplier)
-{
-    if (j->opt->selects) return pv_ev_leaf(j->arena, PV_EV_SELECT, pv_up(1.0 / noise_multiplier, 1), 0.0);
-    const pv_event *leaf = pv_ev_leaf(j->arena, PV_EV_GAUSSIAN, noise_multiplier, 0.0);
-    if (!leaf || j->sampler == PVI_FULL_BATCH) return leaf;
-    return pv_ev_sampled(j->arena, j->sampler == PVI_POISSON ? PV_EV_POISSON : PV_EV_FIXED, j->rate, leaf);
-}
-
-static pv_status plan_events(pvi_job *j, double noise_multiplier, const pv_event **total)
-{
-    const pv_event *one = query_event(j, noise_multiplier);
-    if (!one) return pvi_nomem(j->ctx);
-    *(j->opt->selects ? &j->prob.atom_event : &j->prob.grad_event) = one;
-    const pv_status s = j->opt->plan(j->opt_cfg, &j->prob, j->arena, total);
-    return s == PV_E_NOMEM ? pvi_nomem(j->ctx) : s;
-}
-
-static pv_status set_noise(pvi_job *j)
-{
-    const pvi_settings *s = &j->plan->s;
-    const pv_event *unit;
-    pvi_cost cost;
-    double z = s->noise_multiplier;
-    pv_status st;
-
-    if (isnan(z)) {
-        if ((st = plan_events(j, 1.0, &unit)) != PV_OK) return st;
-        st = pvi_calibrate(j->ctx, s->accountant, j->prob.relation, unit, j->prob.epsilon, j->prob.delta, &z, &cost);
-        if (st != PV_OK) return st;
-    }
-    j->noise_multiplier = j->prob.noise_multiplier = z;
-    return plan_events(j, z, &j->events);
-}
-
-static bool group_bound(const pvi_job *j)
-{
-    return j->sampler == PVI_POISSON;
-}
-
-/* (2), (3), (4).  The grid is chosen for the noise without the allowance, then the allowance for the
- * grid enlarges the noise: the spacing stays at least as fine as intended. */
-static pv_status set_sensitivity(pvi_job *j)
-{
-    const double C = j->prob.G, z = j->private_run ? j->noise_multiplier : 1.0;
-    const bool replace = j->prob.relation == PV_REL_REPLACE;
-    const int64_t m = j->sampler == PVI_FULL_BATCH ? FULL_GROUP : SAMPLED_GROUP;
-
-    j->spacing = pvi_grid_spacing(C, j->dom.n, z * C * (replace ? 2.0 : 1.0), j->prob.d);
-    if (!(j->spacing > 0.0))
-        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
-                        "no fixed-point grid holds sums of %lld rows with clip %g under noise %g",
-                        (long long)j->dom.n, C, z * C);
-    const double sum_error = j->sparse ? 0.0 : C * j->model.ops->rounding(j->model.cfg, m, j->prob.d);
-    j->rounding = pv_up(sum_error + pvi_grid_error(j->spacing, j->prob.d), 4);
-    const double zero_out = pv_up(C + 2.0 * j->rounding, 2);
-    j->sensitivity_replace = pv_up(2.0 * C + 2.0 * j->rounding, 2);
-    j->row_change = replace ? j->sensitivity_replace : zero_out;
-    j->sensitivity = j->prob.sensitivity = replace && !group_bound(j) ? j->sensitivity_replace : zero_out;
-    j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;
-    return PV_OK;
-}
-
-/* (5).  Rounding scores to the selection's own grid moves the difference of two by at most one step of it. */
-static pv_status set_selection(pvi_job *j)
-{
-    const pv_problem *p = &j->prob;
-    if (!j->opt->selects) return PV_OK;
-    const double A = (j->dom.max_norm ? p->set->radius1 : p->set->radius)(p->set_st, p->set_cfg, p->d);
-    const double most = pv_up(2.0 * A * j->sensitivity, 2); /* twice as much as needed: its grid is no finer */
-    j->score_change = pv_up(A * j->sensitivity + pvi_select_grid(2.0 * j->noise_multiplier * most), 2);
-    PVI_REQUIRE(j->score_change <= most);
-    j->select_scale = pv_up(2.0 * j->noise_multiplier * j->score_change, 2);
-    if (!((double)j->dom.n * A * p->G < 0x1p21 * j->select_scale))
-        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
-                        "scores of %lld rows are too large for this little noise: lower epsilon",
-                        (long long)j->dom.n);
-    return PV_OK;
-}
-
-static pv_status set_cost(pvi_job *j)
-{
-    const char *acct = j->plan->s.accountant;
-    pv_status s = pvi_account(j->ctx, acct, j->prob.relation, j->events, j->prob.delta, &j->cost);
-    if (s != PV_OK) return s;
-    if (j->cost.epsilon > j->prob.epsilon && isnan(j->plan->s.noise_multiplier))
-        return pvi_fail(j->ctx, PV_E_BUDGET, "the plan costs epsilon = %g, more than the budget %g", j->cost.epsilon,
-                        j->prob.epsilon);
-    /* The same releases measured by the larger sensitivity of `replace`, or counted twice. */
-    const double factor = group_bound(j) ? 1.0 : pvi_down(j->sensitivity / j->sensitivity_replace, 2);
-    j->events_replace = pvi_event_scale(j->arena, j->events, factor);
-    if (!j->events_replace) return pvi_nomem(j->ctx);
-    return pvi_account(j->ctx, acct, PV_REL_REPLACE, j->events_replace, j->prob.delta, &j->cost_replace);
-}
-
 static pv_status check_needs(pvi_job *j)
 {
     const uint32_t missing = j->opt->needs & ~j->prob.props & ~(uint32_t)PV_PROX;
@@ -375,6 +267,10 @@ static pv_status check_needs(pvi_job *j)
             "optimizer=%s releases gradients, whose length data.norm=max does not bound: use data.norm=clip, "
             "or optimizer=fw-l1",
             j->opt->head.name);
+    if (j->opt->ball && j->private_run && j->plan->s.relation == 0)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "optimizer=%s has a proof for replacing a row only: add --relation replace",
+                        j->opt->head.name);
     if (!missing && j->opt->selects && !j->prob.set->scores)
         return pvi_fail(
             j->ctx, PV_E_UNSUPPORTED,
@@ -412,10 +308,7 @@ static pv_status fill(pvi_job *j, const pvi_matrix *m)
     if ((s = open_set(j)) != PV_OK || (s = check_needs(j)) != PV_OK) return s;
     if ((s = set_clip(j)) != PV_OK || (s = set_sampler(j)) != PV_OK || (s = set_budget(j)) != PV_OK) return s;
     if ((s = j->opt->resolve(j->opt_cfg, &j->prob)) != PV_OK) return s;
-    if (j->private_run && (s = set_noise(j)) != PV_OK) return s;
-    if ((s = set_sensitivity(j)) != PV_OK) return s;
-    if (j->private_run && (s = set_selection(j)) != PV_OK) return s;
-    return j->private_run ? set_cost(j) : plan_events(j, 1.0, &j->events);
+    return pvi_job_noise(j);
 }
 
 pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out)

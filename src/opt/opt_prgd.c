@@ -1,0 +1,103 @@
+/* opt_prgd.c - PrGD: gradient descent on one random row at a time, perturbed inside a ball.
+ *
+ * Solves    min_{w in C}  (1/n) sum_i f(w; z_i) + r(w)
+ * Iterates  i uniform on 1..n,  u uniform in the volume of the ball of radius R
+ *           g_t = clip(grad f(w_{t-1}; z_i)) + u                   one metered query
+ *           w_t = prox_{eta r, C}(w_{t-1} - eta g_t)                                             (1)
+ * Returns   w_T by default
+ *
+ * Names     eta: step   T: steps   D: largest distance of two rows' gradients, 2 clip and rounding   d: weights
+ * Privacy   two balls of radius R whose centres are D apart overlap but for a share
+ *             delta_1 = I_{(D/2R)^2}(1/2, (d+1)/2)                                               (2)
+ *           of their volume: total variation, hence (0, delta_1).  The row is drawn uniformly, so a step costs
+ *           delta_1 / n, and T of them 1 - (1 - delta_1/n)^T (the paper adds up: T delta_1 / n).  R is the smallest
+ *           radius that meets the budget's delta; epsilon is 0.
+ * Honesty   (0, delta) is a mismatch of supports: with probability up to delta a row is exposed outright.  At d = 100 a
+ *           shift of 0.1 R already gives delta_1 = 0.38.  The certificate says so.
+ * Defaults  eta = 1/L; T = n, one row per step and n of them, within 100 .. 100000.
+ * Cost      one row and O(d) per step.
+ * Reference perturbed gradient descent with unit-ball noise; (2) by Li 2011, hyperspherical caps. */
+#include "opt/opt.h"
+
+typedef struct cfg {
+    double step;
+    int64_t steps, output;
+} cfg;
+
+typedef struct state {
+    double *g; /* borrowed from the arena */
+    pvi_output out;
+} state;
+
+static const pv_param params[] = {
+    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of perturbed steps", NULL },
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "eta, step size; auto: 1/L", NULL },
+    { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_LAST, 0, 0, false, "which iterate is returned",
+      PVI_OUTPUT_CHOICES },
+    { 0 }
+};
+
+static pv_status resolve(void *c_, const pv_problem *p)
+{
+    cfg *c = c_;
+    if (c->steps == PV_AUTO_I64) c->steps = p->n < 100 ? 100 : p->n > 100000 ? 100000 : p->n;
+    return isnan(c->step) ? pvi_default_step(p, 1.0, &c->step) : PV_OK;
+}
+
+static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
+{
+    const cfg *c = c_;
+    *total = pv_ev_repeat(a, c->steps, p->grad_event);
+    return *total ? PV_OK : PV_E_NOMEM;
+}
+
+static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    s->g = pv_arena_f64(a, p->d);
+    return s->g ? pvi_output_init(&s->out, c->output, c->steps, p->d, a) : PV_E_NOMEM;
+}
+
+static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
+{
+    state *s = s_;
+    const cfg *c = c_;
+
+    if (t == 1) {
+        pvi_output_start(&s->out, o);
+        pvi_set_start(p, w);
+    }
+    const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
+    if (st != PV_OK) return st;
+    pv_reg_grad(p, w, s->g);
+    for (int64_t j = 0; j < p->d; j++) w[j] -= c->step * s->g[j];
+    pv_prox(p, c->step, w); /* (1) */
+    pvi_output_keep(&s->out, t, w, p->d);
+    if (t < c->steps) return PV_OK;
+    pvi_output_take(&s->out, w, p->d);
+    return PV_DONE;
+}
+
+static int64_t steps(const void *c_)
+{
+    const cfg *c = c_;
+    return c->steps;
+}
+
+const pv_optimizer_ops pv_optimizer_prgd = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "prgd",
+              .summary = "one row at a time, perturbed inside a ball: (0, delta)",
+              .reference = "PrGD; Li 2011",
+              .cfg_size = sizeof(cfg),
+              .state_size = sizeof(state),
+              .params = params },
+    .needs = PV_PROX,
+    .resolve = resolve,
+    .plan = plan,
+    .init = init,
+    .step = step,
+    .steps = steps,
+    .ball = true,
+};

@@ -1,0 +1,145 @@
+/* noise.c - how much noise a planned run needs, and what it costs.
+ *
+ * Sums are released as  S~ + sigma N,  S~ the sum computed in floating point.
+ *   (1) C = min(clip, G): bound on one row's gradient, G the loss's own bound
+ *   (2) E = C rounding(m, d) + grid_error(spacing, d): how far the computed sum of one group of at
+ *       most m rows can be from the exact one (contract M2, grid.c)
+ *   (3) zero-out  Delta = C + 2 E        replace  Delta = 2 C + 2 E
+ *       Groups are fixed by the position of a row, and group sums are added as integers, so two
+ *       neighbouring tables differ in one group sum only; that sum moves by C (2 C), and each of
+ *       the two computed values is within E of its exact one.
+ *       Poisson sampling under replace is accounted for as two zero-out steps (the group bound), so
+ *       its noise is scaled to the zero-out Delta.
+ *   (4) sigma = z Delta, z calibrated so that the planned events cost at most (epsilon, delta)
+ * Rows in CSR storage are rounded to the grid one by one (no group sums): E is the grid's error of one row.
+ * Selections, by contrast, release no sum:
+ *   (5) a score <v_k, S> moves by at most A Delta, A the largest ||v_k|| (||v_k||_1 where rows are bounded in their
+ *       largest value), plus the rounding of scores; Gumbel noise of scale 2 (A Delta)/eps_0 picks the vertex.
+ * Ball noise covers one uniform row per query:
+ *   (6) radius R = z Delta; two balls at distance Delta share all but delta_1 of their volume (opt_prgd.c), and z is the
+ *       smallest with 1 - (1 - delta_1/n)^T <= delta.
+ * Under contract M3 a row that contributes zero leaves its group's sum bit-identical, so leaving a
+ * row out of a Poisson sample and zeroing it out give the same sum: what the accountant assumes. */
+#include "run/job.h"
+
+/* What one release with noise z costs, as its mechanism's leaf says it. */
+static double leaf_value(const pvi_job *j, double z)
+{
+    switch (j->mech->event) {
+    case PV_EV_SELECT: return pv_up(1.0 / z, 1);
+    case PV_EV_BALL: return pvi_ball_delta(1.0, z, (double)j->prob.d);
+    default: return z;
+    }
+}
+
+static const pv_event *query_event(pvi_job *j, double noise_multiplier)
+{
+    const pv_event *leaf = pv_ev_leaf(j->arena, j->mech->event, leaf_value(j, noise_multiplier), 0.0);
+    if (!leaf || j->sampler == PVI_FULL_BATCH) return leaf;
+    return pv_ev_sampled(j->arena, j->sampler == PVI_POISSON ? PV_EV_POISSON : PV_EV_FIXED, j->rate, leaf);
+}
+
+static pv_status plan_events(pvi_job *j, double noise_multiplier, const pv_event **total)
+{
+    const pv_event *one = query_event(j, noise_multiplier);
+    if (!one) return pvi_nomem(j->ctx);
+    *(j->opt->selects ? &j->prob.atom_event : &j->prob.grad_event) = one;
+    const pv_status s = j->opt->plan(j->opt_cfg, &j->prob, j->arena, total);
+    return s == PV_E_NOMEM ? pvi_nomem(j->ctx) : s;
+}
+
+/* (6): T uniform single-row steps cost 1 - (1 - delta_1/n)^T. */
+static double ball_multiplier(const pvi_job *j)
+{
+    const double T = (double)j->opt->steps(j->opt_cfg), n = (double)j->dom.n;
+    const double delta_1 = -n * expm1(log1p(-j->prob.delta) / T) * (1.0 - 1e-9);
+    return pvi_ball_radius(1.0, fmin(delta_1, 1.0 - 1e-9), (double)j->prob.d);
+}
+
+static pv_status set_noise(pvi_job *j)
+{
+    const pvi_settings *s = &j->plan->s;
+    const pv_event *unit;
+    pvi_cost cost;
+    double z = s->noise_multiplier;
+    pv_status st;
+
+    if (isnan(z) && j->opt->ball) {
+        z = ball_multiplier(j);
+    } else if (isnan(z)) {
+        if ((st = plan_events(j, 1.0, &unit)) != PV_OK) return st;
+        st = pvi_calibrate(j->ctx, s->accountant, j->prob.relation, unit, j->prob.epsilon, j->prob.delta, &z, &cost);
+        if (st != PV_OK) return st;
+    }
+    j->noise_multiplier = j->prob.noise_multiplier = z;
+    return plan_events(j, z, &j->events);
+}
+
+static bool group_bound(const pvi_job *j)
+{
+    return j->sampler == PVI_POISSON;
+}
+
+/* (2), (3), (4).  The grid is chosen for the noise without the allowance, then the allowance for the
+ * grid enlarges the noise: the spacing stays at least as fine as intended. */
+static pv_status set_sensitivity(pvi_job *j)
+{
+    const double C = j->prob.G, z = j->private_run ? j->noise_multiplier : 1.0;
+    const bool replace = j->prob.relation == PV_REL_REPLACE;
+    const int64_t m = j->sampler == PVI_FULL_BATCH ? PVI_FULL_GROUP : PVI_SAMPLED_GROUP;
+
+    j->spacing = pvi_grid_spacing(C, j->dom.n, z * C * (replace ? 2.0 : 1.0), j->prob.d);
+    if (!(j->spacing > 0.0))
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "no fixed-point grid holds sums of %lld rows with clip %g under noise %g",
+                        (long long)j->dom.n, C, z * C);
+    const double sum_error = j->sparse ? 0.0 : C * j->model.ops->rounding(j->model.cfg, m, j->prob.d);
+    j->rounding = pv_up(sum_error + pvi_grid_error(j->spacing, j->prob.d), 4);
+    const double zero_out = pv_up(C + 2.0 * j->rounding, 2);
+    j->sensitivity_replace = pv_up(2.0 * C + 2.0 * j->rounding, 2);
+    j->row_change = replace ? j->sensitivity_replace : zero_out;
+    j->sensitivity = j->prob.sensitivity = replace && !group_bound(j) ? j->sensitivity_replace : zero_out;
+    j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;
+    return PV_OK;
+}
+
+/* (5).  Rounding scores to the selection's own grid moves the difference of two by at most one step of it. */
+static pv_status set_selection(pvi_job *j)
+{
+    const pv_problem *p = &j->prob;
+    if (!j->opt->selects) return PV_OK;
+    const double A = (j->dom.max_norm ? p->set->radius1 : p->set->radius)(p->set_st, p->set_cfg, p->d);
+    const double most = pv_up(2.0 * A * j->sensitivity, 2); /* twice as much as needed: its grid is no finer */
+    j->score_change = pv_up(A * j->sensitivity + pvi_select_grid(2.0 * j->noise_multiplier * most), 2);
+    PVI_REQUIRE(j->score_change <= most);
+    j->select_scale = pv_up(2.0 * j->noise_multiplier * j->score_change, 2);
+    if (!((double)j->dom.n * A * p->G < 0x1p21 * j->select_scale))
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "scores of %lld rows are too large for this little noise: lower epsilon",
+                        (long long)j->dom.n);
+    return PV_OK;
+}
+
+static pv_status set_cost(pvi_job *j)
+{
+    const char *acct = j->plan->s.accountant;
+    pv_status s = pvi_account(j->ctx, acct, j->prob.relation, j->events, j->prob.delta, &j->cost);
+    if (s != PV_OK) return s;
+    if (j->cost.epsilon > j->prob.epsilon && isnan(j->plan->s.noise_multiplier))
+        return pvi_fail(j->ctx, PV_E_BUDGET, "the plan costs epsilon = %g, more than the budget %g", j->cost.epsilon,
+                        j->prob.epsilon);
+    /* The same releases measured by the larger sensitivity of `replace`, or counted twice. */
+    const double factor = group_bound(j) ? 1.0 : pvi_down(j->sensitivity / j->sensitivity_replace, 2);
+    j->events_replace = pvi_event_scale(j->arena, j->events, factor);
+    if (!j->events_replace) return pvi_nomem(j->ctx);
+    return pvi_account(j->ctx, acct, PV_REL_REPLACE, j->events_replace, j->prob.delta, &j->cost_replace);
+}
+
+pv_status pvi_job_noise(pvi_job *j)
+{
+    pv_status s = j->private_run ? set_noise(j) : plan_events(j, 1.0, &j->events);
+    if (s == PV_OK) s = set_sensitivity(j);
+    if (s == PV_OK && j->private_run) s = set_selection(j);
+    if (s == PV_OK && j->private_run) s = set_cost(j);
+    return s;
+}
