@@ -24,7 +24,7 @@ static inline double fixture_epsilon(double z, double T, double delta)
     double lo = 0.0, hi = 100.0;
     for (int i = 0; i < 200; i++) {
         const double e = 0.5 * (lo + hi);
-        if (fixture_phi(mu / 2 - e / mu) - exp(e) * fixture_phi(-mu / 2 - e / mu) > delta) lo = e;
+        if (fixture_phi(mu / 2 - e / mu) - exp(e) * fixture_phi(-mu / 2 - e / mu) > delta * (1.0 - 0x1p-10)) lo = e;
         else hi = e;
     }
     return hi * (1.0 + 1e-9);
@@ -41,6 +41,7 @@ static inline pvi_cert fixture_cert(void)
         .relation = PV_REL_ZERO_OUT,
         .epsilon = fixture_epsilon(32.5, 100, 1e-5),
         .delta = 1e-5,
+        .delta_draws = 1e-5 / 1024, /* the share set aside for the draws */
         .accountant = "gaussian",
         .events = &all,
         .epsilon_replace = fixture_epsilon(16.25, 100, 1e-5),

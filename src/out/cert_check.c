@@ -157,6 +157,8 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
     const double k = c->relation == PV_REL_REPLACE && !c->replace_is_group_bound ? 2.0 : 1.0;
     if (!(c->delta > 0.0 && c->delta < 1.0)) return refuse(ctx, name, "delta is not between 0 and 1");
     if (!(c->epsilon >= 0.0 && isfinite(c->epsilon))) return refuse(ctx, name, "epsilon is not a finite number >= 0");
+    if (c->delta_draws != pvi_draws_share(c->epsilon, c->delta))
+        return refuse(ctx, name, "delta_draws is not the share of delta set aside for the draws");
     if (c->rows < 1 || c->features < 1 || c->queries < 0)
         return refuse(ctx, name, "rows, features or queries out of range");
     if (!positive(c->row_norm) || !positive(c->clip_norm) || !positive(c->sensitivity) ||
@@ -213,7 +215,8 @@ static pv_status account(pv_ctx *ctx, const char *name, const pvi_cert *c, bool 
     char why[256], got[32], said[32];
     pvi_cost cost;
 
-    const pv_status s = pvi_account(ctx, which, rel, replace ? c->events_replace : c->events, c->delta, &cost);
+    const pv_status s = pvi_account(ctx, which, rel, replace ? c->events_replace : c->events,
+                                    pvi_down(c->delta - c->delta_draws, 1), &cost);
     if (s == PV_E_NOMEM) return s;
     if (s != PV_OK) {
         snprintf(why, sizeof why, "%s", pv_ctx_errmsg(ctx));
@@ -262,6 +265,11 @@ double pvi_digits_up(double x, int digits)
         snprintf(text, sizeof text, "%.0fe%d", m, k);
         if (pvi_parse_f64(text, strlen(text), &up) && up >= x) return up;
     }
+}
+
+double pvi_draws_share(double epsilon, double delta)
+{
+    return epsilon <= 30.0 ? delta * 0x1p-10 : 0.0;
 }
 
 /* A relative 1e-9 covers what libm and FFT of another machine may do to the last digits. */

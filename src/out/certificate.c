@@ -49,6 +49,7 @@ static const field fields[] = {
     { "relation", T_RELATION, AT(relation) },
     { "epsilon", T_F64, AT(epsilon) },
     { "delta", T_F64, AT(delta) },
+    { "delta_draws", T_F64, AT(delta_draws) },
     { "accountant", T_STR, AT(accountant) },
     { "events", T_EVENT, AT(events) },
     { "epsilon_replace", T_F64, AT(epsilon_replace) },

@@ -11,6 +11,7 @@ typedef struct pvi_cert {
     const char *made_by;   /* version that wrote it; NULL when writing: this one */
     pv_relation relation;  /* the headline */
     double epsilon, delta; /* claimed; see pvi_cert_claim */
+    double delta_draws;    /* share of delta for the finite accuracy of the draws: pvi_draws_share */
     const char *accountant;
     const pv_event *events;
     double epsilon_replace;         /* the same releases under replace, at the same delta (zero-out headline) */
@@ -29,6 +30,10 @@ typedef struct pvi_cert {
     const char *const *assumptions; /* n_assumptions sentences */
     int64_t n_assumptions;
 } pvi_cert;
+
+/* Draws are not exactly what the accountant assumes: a distance of tau in total variation costs (1 + e^epsilon) tau of
+ * delta.  A fixed share is set aside for it; none above epsilon = 30, where the certificate says so. */
+double pvi_draws_share(double epsilon, double delta);
 
 /* The epsilon to claim for a computed cost: six digits, at least a relative 1e-9 above it, so that another
  * machine's last digits cannot lift the recomputed value over the claim; `limit` when the cost meets it

@@ -66,6 +66,7 @@ typedef struct pvi_job {
     double spacing, sensitivity, sensitivity_replace, noise_multiplier, noise_scale;
     double score_change, select_scale; /* selections: how far a neighbour moves a score; Gumbel scale      */
     double row_change;  /* how far a neighbour can move one sum under the relation                      */
+    double draws;       /* share of delta set aside for the finite accuracy of the draws              */
     const pv_event *events, *events_replace;
     pvi_cost cost, cost_replace;
 } pvi_job;

@@ -18,6 +18,8 @@
  * Ball noise covers one uniform row per query:
  *   (6) radius R = z Delta; two balls at distance Delta share all but delta_1 of their volume (opt_prgd.c), and z is the
  *       smallest with 1 - (1 - delta_1/n)^T <= delta.
+ * The accountant assumes ideal draws; ours are within tau in total variation over the whole run (mech/):
+ *   (7) delta = delta_account + (1 + e^epsilon) tau; a fixed share of delta is set aside for the second term.
  * Under contract M3 a row that contributes zero leaves its group's sum bit-identical, so leaving a
  * row out of a Poisson sample and zeroing it out give the same sum: what the accountant assumes. */
 #include "run/job.h"
@@ -52,7 +54,7 @@ static pv_status plan_events(pvi_job *j, double noise_multiplier, const pv_event
 static double ball_multiplier(const pvi_job *j)
 {
     const double T = (double)j->opt->steps(j->opt_cfg), n = (double)j->dom.n;
-    const double delta_1 = -n * expm1(log1p(-j->prob.delta) / T) * (1.0 - 1e-9);
+    const double delta_1 = -n * expm1(log1p(-(j->prob.delta - j->draws)) / T) * (1.0 - 1e-9);
     return pvi_ball_radius(1.0, fmin(delta_1, 1.0 - 1e-9), (double)j->prob.d);
 }
 
@@ -68,7 +70,8 @@ static pv_status set_noise(pvi_job *j)
         z = ball_multiplier(j);
     } else if (isnan(z)) {
         if ((st = plan_events(j, 1.0, &unit)) != PV_OK) return st;
-        st = pvi_calibrate(j->ctx, s->accountant, j->prob.relation, unit, j->prob.epsilon, j->prob.delta, &z, &cost);
+        st = pvi_calibrate(j->ctx, s->accountant, j->prob.relation, unit, j->prob.epsilon,
+                           pvi_down(j->prob.delta - j->draws, 1), &z, &cost);
         if (st != PV_OK) return st;
     }
     j->noise_multiplier = j->prob.noise_multiplier = z;
@@ -120,10 +123,41 @@ static pv_status set_selection(pvi_job *j)
     return PV_OK;
 }
 
+/* (7) */
+static double distance_of_draws(const pvi_job *j)
+{
+    const double d = (double)j->prob.d, T = (double)j->opt->steps(j->opt_cfg);
+    double one;
+    if (j->opt->selects) one = pvi_select_tv(j->prob.set->atoms(j->prob.set_st, j->prob.set_cfg, j->prob.d));
+    else if (j->opt->ball) one = pvi_ball_tv(j->prob.d);
+    else one = d * pvi_normal_tv_per_draw();
+    return pv_up(T * (one + pvi_sample_tv(j->sampler, j->rate, j->dom.n)), 8);
+}
+
+static pv_status check_draws(const pvi_job *j)
+{
+    const double epsilon = j->cost.epsilon, need = (1.0 + exp(epsilon)) * distance_of_draws(j) * (1.0 + 1e-9);
+    if (j->draws == 0.0 || need <= j->draws) return PV_OK;
+    return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                    "delta = %g is too small for draws of finite accuracy at this size: raise it above %.2g",
+                    j->prob.delta, 1024.0 * need);
+}
+
+static pv_status account(const pvi_job *j, pv_relation relation, const pv_event *events, pvi_cost *cost)
+{
+    return pvi_account(j->ctx, j->plan->s.accountant, relation, events, pvi_down(j->prob.delta - j->draws, 1), cost);
+}
+
 static pv_status set_cost(pvi_job *j)
 {
-    const char *acct = j->plan->s.accountant;
-    pv_status s = pvi_account(j->ctx, acct, j->prob.relation, j->events, j->prob.delta, &j->cost);
+    pv_status s = account(j, j->prob.relation, j->events, &j->cost);
+    const double share =
+        s == PV_OK ? pvi_draws_share(pvi_cert_claim(j->cost.epsilon, j->prob.epsilon), j->prob.delta) : 0.0;
+    if (s == PV_OK && share != j->draws) { /* noise set by hand: only now it is known which side of (7) it is on */
+        j->draws = share;
+        s = account(j, j->prob.relation, j->events, &j->cost);
+    }
+    if (s == PV_OK) s = check_draws(j);
     if (s != PV_OK) return s;
     if (j->cost.epsilon > j->prob.epsilon && isnan(j->plan->s.noise_multiplier))
         return pvi_fail(j->ctx, PV_E_BUDGET, "the plan costs epsilon = %g, more than the budget %g", j->cost.epsilon,
@@ -132,11 +166,13 @@ static pv_status set_cost(pvi_job *j)
     const double factor = group_bound(j) ? 1.0 : pvi_down(j->sensitivity / j->sensitivity_replace, 2);
     j->events_replace = pvi_event_scale(j->arena, j->events, factor);
     if (!j->events_replace) return pvi_nomem(j->ctx);
-    return pvi_account(j->ctx, acct, PV_REL_REPLACE, j->events_replace, j->prob.delta, &j->cost_replace);
+    return account(j, PV_REL_REPLACE, j->events_replace, &j->cost_replace);
 }
 
 pv_status pvi_job_noise(pvi_job *j)
 {
+    if (j->private_run)
+        j->draws = pvi_draws_share(isnan(j->plan->s.noise_multiplier) ? j->prob.epsilon : 0.0, j->prob.delta);
     pv_status s = j->private_run ? set_noise(j) : plan_events(j, 1.0, &j->events);
     if (s == PV_OK) s = set_sensitivity(j);
     if (s == PV_OK && j->private_run) s = set_selection(j);

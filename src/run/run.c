@@ -35,8 +35,11 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
         lines[n++] = "The number of columns was read from the file and is treated as public; declare data.features "
                      "to avoid it.";
     lines[n++] = "Each person contributes one row; a person with k rows is protected as a group of k.";
-    lines[n++] = "Noise comes from a ChaCha20 stream keyed by the operating system; that nobody can tell the stream from "
-                 "random bits is a computational assumption.";
+    lines[n++] =
+        "Noise comes from a ChaCha20 stream keyed by the operating system; that nobody can tell the stream from "
+        "random bits is a computational assumption.";
+    if (j->private_run && j->draws == 0.0)
+        lines[n++] = "Above epsilon = 30 the finite accuracy of the draws is not included in delta.";
     if (j->opt->selects)
         lines[n++] =
             "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
@@ -76,6 +79,7 @@ static pv_status fill_cost(pv_result *r, const pvi_job *j)
     if (!j->private_run) return PV_OK;
     c->epsilon = pvi_cert_claim(j->cost.epsilon, j->prob.epsilon);
     c->delta = j->prob.delta;
+    c->delta_draws = j->draws;
     c->accountant = accountant_used(r->arena, j, &j->cost);
     c->replace_is_group_bound = replace ? j->cost.group_bound : j->cost_replace.group_bound;
     c->epsilon_replace = replace ? c->epsilon : fmax(c->epsilon, pvi_cert_claim(j->cost_replace.epsilon, INFINITY));

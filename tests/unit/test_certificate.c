@@ -156,7 +156,9 @@ static void forged_numbers_are_refused(void **state)
     FORGE("delta is not", c.delta = 1);
     FORGE("delta is not", c.delta = -1e-5);
     FORGE("delta is not", c.delta = NAN);
-    FORGE("more than the claimed", (c.delta = 1e-7, c.settings = "{}"));
+    FORGE("more than the claimed", (c.delta = 1e-7, c.delta_draws = 1e-7 / 1024, c.settings = "{}"));
+    FORGE("delta_draws is not", c.delta_draws = 0);
+    FORGE("delta_draws is not", c.delta_draws = NAN);
     FORGE("(replace)", c.epsilon_replace = fixture_epsilon(16.25, 100, 1e-5) * (1 - 2e-9));
     FORGE("epsilon_replace is below", c.epsilon_replace = c.epsilon * 0.5);
     FORGE("epsilon_replace is below", c.epsilon_replace = NAN);
