@@ -52,6 +52,7 @@ static inline pvi_cert fixture_cert(void)
         .sampler = "full batch",
         .rows = 20000,
         .features = 3,
+        .weights = 3,
         .clip_norm = 1.0,
         .rounding_allowance = 0.0,
         .sensitivity = 1.0,

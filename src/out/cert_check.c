@@ -114,6 +114,16 @@ static pv_ev_kind event_of_sampler(const char *sampler)
     return PV_EV_NONPRIVATE;
 }
 
+/* (3): the leaf of a ball is its delta, which must not be below that of the recorded radius. */
+static pv_status check_leaves(pv_ctx *ctx, const char *name, const pvi_cert *c, const tally *t)
+{
+    const double z = c->noise_multiplier;
+    if (t->leaves == 0) return PV_OK;
+    if (t->kind == PV_EV_BALL && t->lowest >= pvi_ball_delta(1.0, z, (double)c->weights) * (1.0 - 1e-9)) return PV_OK;
+    if (t->kind != PV_EV_BALL && near(t->lowest, z) && near(t->highest, z)) return PV_OK;
+    return refuse(ctx, name, "noise_multiplier is not the one of the events");
+}
+
 static pv_status check_events(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
     const pv_ev_kind sampler = event_of_sampler(c->sampler);
@@ -128,9 +138,7 @@ static pv_status check_events(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (t.leaves != c->queries) /* (3) */
         return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: queries is %lld, but the events hold %lld", name,
                         (long long)c->queries, (long long)t.leaves);
-    if (t.leaves > 0 && !(near(t.lowest, c->noise_multiplier) && near(t.highest, c->noise_multiplier)))
-        return refuse(ctx, name, "noise_multiplier is not the one of the events");
-    return PV_OK;
+    return check_leaves(ctx, name, c, &t);
 }
 
 static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
@@ -159,8 +167,8 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (!(c->epsilon >= 0.0 && isfinite(c->epsilon))) return refuse(ctx, name, "epsilon is not a finite number >= 0");
     if (c->delta_draws != pvi_draws_share(c->epsilon, c->delta))
         return refuse(ctx, name, "delta_draws is not the share of delta set aside for the draws");
-    if (c->rows < 1 || c->features < 1 || c->queries < 0)
-        return refuse(ctx, name, "rows, features or queries out of range");
+    if (c->rows < 1 || c->features < 1 || c->weights < 1 || c->queries < 0)
+        return refuse(ctx, name, "rows, features, weights or queries out of range");
     if (!positive(c->row_norm) || !positive(c->clip_norm) || !positive(c->sensitivity) ||
         !positive(c->noise_multiplier) || !positive(c->noise_stddev))
         return refuse(ctx, name, "row_norm, clip_norm, sensitivity and noise must be finite and above 0");

@@ -62,6 +62,7 @@ static const field fields[] = {
     { "sampler", T_STR, AT(sampler) },
     { "rows", T_I64, AT(rows) },
     { "features", T_I64, AT(features) },
+    { "weights", T_I64, AT(weights) },
     { "features_measured", T_BOOL, AT(features_measured) },
     { "row_norm", T_F64, AT(row_norm) },
     { "clip_norm", T_F64, AT(clip_norm) },

@@ -38,7 +38,7 @@ static pv_status read_from_model(pv_ctx *ctx, pv_arena *a, const char *path, pvi
     pv_status s = pvi_model_read(ctx, a, path, &m);
     if (s == PV_OK) s = pvi_cert_parse(ctx, a, path, m.certificate, strlen(m.certificate), c);
     if (s != PV_OK) return s;
-    if (!c->model || strcmp(c->model, m.model) != 0 || c->rows != m.domain.n || c->features != m.domain.p ||
+    if (!c->model || strcmp(c->model, m.model) != 0 || c->rows != m.domain.n || c->features != m.domain.p || c->weights != m.d ||
         !c->settings || strcmp(c->settings, m.settings) != 0)
         return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the certificate is of another model", path);
     return PV_OK;

@@ -104,20 +104,18 @@ static pv_status choose_optimizer(pvi_job *j)
     return pvi_plugin_cfg(j->plan, j->arena, "optimizer.", head, &j->opt_cfg);
 }
 
+/* An optimiser's proof is for one mechanism. */
 static pv_status choose_mechanism(pvi_job *j)
 {
+    const char *need = j->opt->ball ? "ball" : j->opt->selects ? "select" : "gaussian", *named = j->plan->s.mechanism;
     const pv_plugin *head;
-    if (j->opt->selects || j->opt->ball) { /* the optimiser's proof is for one mechanism */
-        j->mech = (const pv_mechanism_ops *)pv_find(PV_KIND_mechanism, j->opt->ball ? "ball" : "select");
-        return j->mech ? PV_OK : pvi_fail(j->ctx, PV_E_INTERNAL, "no mechanism for optimizer=%s", j->opt->head.name);
-    }
-    pv_status s = find_plugin(j->ctx, PV_KIND_mechanism, "mechanism", j->plan->s.mechanism, &head);
+    pv_status s =
+        find_plugin(j->ctx, PV_KIND_mechanism, "mechanism", strcmp(named, "auto") == 0 ? need : named, &head);
     if (s != PV_OK) return s;
+    if (strcmp(head->name, need) != 0)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "mechanism=%s: the proof of optimizer=%s is for mechanism=%s",
+                        named, j->opt->head.name, need);
     j->mech = (const pv_mechanism_ops *)head;
-    if (j->mech->norm != PV_L2 || j->mech->event != PV_EV_GAUSSIAN)
-        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
-                        "mechanism=%s: gradients are bounded in the Euclidean norm, which needs mechanism=gaussian",
-                        head->name);
     return PV_OK;
 }
 

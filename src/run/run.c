@@ -106,6 +106,7 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
         .sampler = sampler_names[j->sampler],
         .rows = j->dom.n,
         .features = j->dom.p,
+        .weights = j->prob.d,
         .features_measured = j->features_measured,
         .clip_norm = j->prob.G,
         .sensitivity = j->sensitivity,

@@ -14,7 +14,8 @@ const pv_param pvi_settings_params[] = {
     ROW("reg", PV_STR, reg, 0, 0, 0, false, "penalty r(w) added to the average loss", "none"),
     ROW("set", PV_STR, set, 0, 0, 0, false, "constraint set for the weights", "none"),
     ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true, "algorithm", "pgd"),
-    ROW("mechanism", PV_STR, mechanism, 0, 0, 0, true, "noise added to every released sum", "gaussian"),
+    ROW("mechanism", PV_STR, mechanism, 0, 0, 0, true,
+        "noise added to what is released; auto: the one the optimiser has a proof for", "auto"),
     ROW("accountant", PV_STR, accountant, 0, 0, 0, true, "computes the cost; best takes the smallest bound", "best"),
     ROW("privacy", PV_ENUM, privacy, 0, 0, 0, true, "off trains without noise and marks all output NOT PRIVATE",
         "on|off"),
@@ -223,7 +224,9 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     pvi_str b = { .ctx = plan->ctx };
     pvi_jw w = { .out = &b, .indent = with_paths ? 2 : 0 };
     pvi_jw_open(&w, NULL, '{');
-    write_rows(pvi_settings_params, &plan->s, "", with_paths, &w);
+    pvi_settings s = plan->s;
+    if (job) s.mechanism = job->mech->head.name;
+    write_rows(pvi_settings_params, &s, "", with_paths, &w);
     write_rows(pvi_data_params, &plan->s.data, "data.", with_paths, &w);
     if (job) {
         write_rows(job->model.named->params, job->model.named_cfg, "model.", true, &w);

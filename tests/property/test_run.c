@@ -226,14 +226,15 @@ static void settings_refused_with_a_reason(void **state)
 static void certificates_verify(void **state)
 {
     (void)state;
-    static const char *const relations[] = { "zero-out", "replace" }, *const samplers[] = { "full", "poisson", "fixed" };
+    static const char *const relations[] = { "zero-out", "replace" }, *const samplers[] = { "full", "poisson",
+                                                                                            "fixed" };
     pvt_table *t = pvt_table_make(2000, 5, 2, 2);
     char path[] = "/tmp/privet-cert-XXXXXX";
     close(mkstemp(path));
     int verified = 0;
     for (int i = 0; i < 12; i++) {
-        const char *pairs[] = { "budget.relation", relations[i % 2], "sampler", samplers[i / 2 % 3], i / 6 ? "run.seed" : "clip",
-                                i / 6 ? "1" : "0.5", NULL };
+        const char *pairs[] = { "budget.relation",           relations[i % 2],    "sampler", samplers[i / 2 % 3],
+                                i / 6 ? "run.seed" : "clip", i / 6 ? "1" : "0.5", NULL };
         pv_plan *p = plan_with(pairs);
         pv_result *r;
         const char *json;
@@ -252,6 +253,31 @@ static void certificates_verify(void **state)
         pv_plan_free(p);
     }
     PVT_CHECK(verified >= 4, "only %d configurations ran", verified);
+    unlink(path);
+    pvt_table_free(t);
+}
+
+/* The same for every optimiser. */
+static void every_optimizer_certifies(void **state)
+{
+    (void)state;
+    pvt_table *t = pvt_table_make(2000, 5, 2, 2);
+    char path[] = "/tmp/privet-cert-XXXXXX";
+    const pv_plugin *h;
+    close(mkstemp(path));
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
+        const char *pairs[] = { "optimizer", h->name, "set", "l1ball", "budget.relation", "replace", NULL };
+        pv_plan *p = plan_with(pairs);
+        pv_result *r;
+        const char *json;
+        const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+        PVT_CHECK(s == PV_OK, "%s: %s", h->name, pv_ctx_errmsg(ctx));
+        PVT_OK(pv_result_certificate(r, &json));
+        PVT_OK(pvi_file_write(ctx, path, json, strlen(json)));
+        PVT_CHECK(pv_verify(ctx, path, NULL) == PV_OK, "%s: %s", h->name, pv_ctx_errmsg(ctx));
+        pv_result_free(r);
+        pv_plan_free(p);
+    }
     unlink(path);
     pvt_table_free(t);
 }
@@ -312,6 +338,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(settings_round_trip, setup, teardown),
         cmocka_unit_test_setup_teardown(settings_refused_with_a_reason, setup, teardown),
         cmocka_unit_test_setup_teardown(certificates_verify, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_optimizer_certifies, setup, teardown),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
