@@ -122,10 +122,8 @@ jv jv_get(jv v, const char *path); /* "a/b/c": keys may contain dots */
 jv_iter jv_begin(jv v);
 bool jv_next(jv_iter *it);
 double jv_num(jv v); /* NAN if it is not a number; "inf" is */
-bool jv_is(jv v, const char *text);
 bool jv_true(jv v);
 const char *jv_str(jv v, char *buf, size_t cap); /* unescaped, or the token; "" when absent */
-size_t jv_len(jv v);                             /* characters of the token, for printing it raw */
 
 /* ---- results for people (show.c) ------------------------------------------------------------------------ */
 void row(const char *label, const char *fmt, ...) CLI_PRINTF(2, 3); /* aligned pair on stdout */

@@ -82,60 +82,29 @@ jv jv_get(jv v, const char *path)
     return v;
 }
 
-size_t jv_len(jv v)
+/* One escape, p after the backslash.  The library escapes quotes, backslashes and, as \u00XX, control characters,
+ * which have no business on a terminal. */
+static const char *unescape(const char *p, char *out)
 {
-    return v.p ? (size_t)(skip(v.p) - v.p) : 0;
-}
-
-static int hex4(const char *p)
-{
-    char digits[5] = { 0 };
-    memcpy(digits, p, 4);
-    return (int)strtol(digits, NULL, 16);
-}
-
-/* One escape at p (after the backslash) to *out, at most 3 bytes; returns what follows. */
-static const char *unescape(const char *p, char **out)
-{
-    static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
-    const char *hit = strchr(from, *p);
-    if (hit && *p) {
-        *(*out)++ = to[hit - from];
-    } else if (*p == 'u') {
-        const int u = hex4(p + 1);
-        if (u < 0x80) {
-            *(*out)++ = (char)u;
-        } else if (u < 0x800) {
-            *(*out)++ = (char)(0xC0 | u >> 6);
-            *(*out)++ = (char)(0x80 | (u & 63));
-        } else {
-            *(*out)++ = (char)(0xE0 | u >> 12);
-            *(*out)++ = (char)(0x80 | (u >> 6 & 63));
-            *(*out)++ = (char)(0x80 | (u & 63));
-        }
-        p += 4;
-    } else {
-        *(*out)++ = *p;
-    }
-    return p + 1;
+    *out = *p == 'u' ? '?' : *p;
+    return p + (*p == 'u' ? 5 : 1);
 }
 
 const char *jv_str(jv v, char *buf, size_t cap)
 {
-    char *out = buf;
-    const char *end = v.p ? v.p + jv_len(v) : NULL;
+    size_t n = 0;
     if (v.p && *v.p == '"') {
-        const char *p = v.p + 1;
-        while (p < end - 1 && (size_t)(out - buf) + 4 < cap) {
-            if (*p == '\\') p = unescape(p + 1, &out);
-            else *out++ = *p++;
+        const char *p = v.p + 1, *end = skip(v.p) - 1;
+        for (; p < end && n + 1 < cap; n++) {
+            if (*p == '\\') p = unescape(p + 1, buf + n);
+            else buf[n] = *p++;
         }
     } else if (v.p) {
-        const size_t n = (size_t)(end - v.p) < cap - 1 ? (size_t)(end - v.p) : cap - 1;
+        n = (size_t)(skip(v.p) - v.p);
+        if (n > cap - 1) n = cap - 1;
         memcpy(buf, v.p, n);
-        out += n;
     }
-    *out = '\0';
+    buf[n] = '\0';
     return buf;
 }
 
@@ -147,12 +116,6 @@ double jv_num(jv v)
     char *end;
     const double x = strtod(text, &end);
     return end != text && !*end ? x : NAN;
-}
-
-bool jv_is(jv v, const char *text)
-{
-    char got[256];
-    return v.p && strcmp(jv_str(v, got, sizeof got), text) == 0;
 }
 
 bool jv_true(jv v)

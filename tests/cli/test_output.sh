@@ -38,10 +38,10 @@ if [ -c /dev/full ]; then
     same 'privet predict >/dev/full: exit code' 3 "$code"
     same 'privet predict >/dev/full: one line' 1 "$(wc -l <err)"
 fi
-message=$( (ulimit -f 0 && privet train small --quiet --out old.pvt) 2>&1)
+message=$( (ulimit -f 0 && privet train small --quiet --out old.pvt) 2>&1 | grep '^privet:')
 same 'no room for the model' 'privet: old.pvt: cannot be written: File too large (the budget counts as spent)' "$message"
 check 'the old model survives' cmp old.pvt kept.pvt
-message=$( (ulimit -f 0 && privet predict old.pvt small --out small.csv) 2>&1)
+message=$( (ulimit -f 0 && privet predict old.pvt small --out small.csv) 2>&1 | grep '^privet:')
 same 'no room for the scores' 'privet: small.csv: cannot be written: File too large' "$message"
 only_files small folder old.pvt kept.pvt
 

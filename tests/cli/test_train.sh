@@ -113,6 +113,15 @@ privet predict x.pvt small >a.csv
 privet predict y.pvt small >b.csv
 check 'noise is fresh' sh -c '! cmp a.csv b.csv'
 
+# Names of classes come back as they were written, without what could upset a terminal.
+printf '{"header": false, "columns": [{"name": "x", "type": "number", "min": 0, "max": 1},
+ {"name": "y", "type": "label", "values": ["say \\"no\\"", "y\\u001bes"]}]}' >odd.json
+awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 ? "0.9,\"say \"\"no\"\"\"" : "0.1,y\033es" }' >odd.csv
+ok train odd.csv --quiet --schema odd.json --delta 1e-3 --out odd.pvt
+ok eval odd.pvt odd.csv
+has out '  say "no"'
+has out 'y?es'
+
 # The default name is never overwritten.
 ok train small --quiet
 check 'model.pvt' test -s model.pvt
