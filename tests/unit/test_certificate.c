@@ -264,6 +264,60 @@ static void forged_events_are_refused(void **state)
     FORGE("replace_is_group_bound", (c.replace_is_group_bound = true, c.events_replace = c.events));
 }
 
+/* A sequence, the same under both relations but for the noise. */
+static void sequences(void **state)
+{
+    (void)state;
+    static const pv_event g = { .kind = PV_EV_GAUSSIAN, .a = 32.5 }, half = { .kind = PV_EV_GAUSSIAN, .a = 16.25 };
+    static const pv_event parts[3] = { { .kind = PV_EV_REPEAT, .n = 60, .sub = &g, .next = &parts[1] },
+                                       { .kind = PV_EV_NONE, .next = &parts[2] },
+                                       { .kind = PV_EV_REPEAT, .n = 40, .sub = &g } };
+    static const pv_event halves[3] = { { .kind = PV_EV_REPEAT, .n = 60, .sub = &half, .next = &halves[1] },
+                                        { .kind = PV_EV_NONE, .next = &halves[2] },
+                                        { .kind = PV_EV_REPEAT, .n = 40, .sub = &half } };
+    static const pv_event seq = { .kind = PV_EV_SEQ, .sub = parts },
+                          seq_replace = { .kind = PV_EV_SEQ, .sub = halves };
+    pvi_cert c = fixture_cert();
+    c.events = &seq;
+    c.events_replace = &seq_replace;
+    PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+}
+
+/* Poisson sampling; under replace the group bound, from the same events. */
+static void sampled(void **state)
+{
+    (void)state;
+    static const pv_event g = { .kind = PV_EV_GAUSSIAN, .a = 2 };
+    static const pv_event one = { .kind = PV_EV_POISSON, .a = 0.01, .sub = &g };
+    static const pv_event other = { .kind = PV_EV_POISSON, .a = 0.02, .sub = &g };
+    static const pv_event all = { .kind = PV_EV_REPEAT, .n = 100, .sub = &one };
+    static const pv_event more = { .kind = PV_EV_REPEAT, .n = 100, .sub = &other };
+    pvi_cert c = fixture_cert();
+    pvi_cost cost, cost_replace;
+    if (pvi_account(ctx, "best", PV_REL_ZERO_OUT, &all, c.delta, &cost) != PV_OK) {
+        PVT_SKIP("no accountant for Poisson sampling is registered");
+        return;
+    }
+    PVT_OK(pvi_account(ctx, "best", PV_REL_REPLACE, &all, c.delta, &cost_replace));
+    c.sampler = "poisson";
+    c.events = c.events_replace = &all;
+    c.noise_multiplier = c.noise_stddev = 2;
+    c.replace_is_group_bound = cost_replace.group_bound;
+    c.accountant = cost.accountant;
+    c.accountant_replace = cost_replace.accountant;
+    c.epsilon = pvi_cert_claim(cost.epsilon, INFINITY);
+    c.epsilon_replace = pvi_cert_claim(cost_replace.epsilon, INFINITY);
+    PVT_TRUE(cost_replace.group_bound);
+    PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    c.events = &more; /* twice the rate costs more than was claimed */
+    PVT_IS(forged(&c), PV_E_VERIFY);
+    c.events_replace = &more;
+    PVT_IS(forged(&c), PV_E_VERIFY);
+    c.events = c.events_replace = &all;
+    c.replace_is_group_bound = false; /* would need the noise of replace */
+    PVT_IS(forged(&c), PV_E_VERIFY);
+}
+
 /* A selection of epsilon e counts as noise of multiplier 1/e. */
 static void selections(void **state)
 {
@@ -501,6 +555,8 @@ int main(void)
         CASE(forged_names_are_refused),
         CASE(forged_settings_are_refused),
         CASE(forged_events_are_refused),
+        CASE(sequences),
+        CASE(sampled),
         CASE(selections),
         CASE(replace_headline),
         CASE(edited_text_with_a_repaired_checksum),
