@@ -47,10 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (s == PV_OK) {
         check_text(ctx, a, ev);
         check_meter(a, ev);
-        for (int rel = PV_REL_ZERO_OUT; rel <= PV_REL_REPLACE; rel++) {
-            check_cost(ctx, "gaussian", (pv_relation)rel, ev);
-            check_cost(ctx, "zcdp", (pv_relation)rel, ev);
-        }
+        const pv_plugin *p;
+        for (int64_t i = 0; (p = pv_nth(PV_KIND_accountant, i)); i++)
+            for (int rel = PV_REL_ZERO_OUT; rel <= PV_REL_REPLACE; rel++)
+                check_cost(ctx, p->name, (pv_relation)rel, ev);
     } else {
         fuzz_refused(ctx, s);
     }
