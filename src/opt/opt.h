@@ -1,21 +1,36 @@
-/* opt.h - what the optimisers share: which iterate is returned, step-size schedules. */
+/* opt.h - what the optimisers share: the loop, step-size schedules, defaults. */
 #ifndef PVI_OPT_H
 #define PVI_OPT_H
 #include "core/core.h"
 #include "reg/reg.h"
 
-/* ---- output rules (output.c).  All are functions of the released values: post-processing. ---------- */
+/* ---- the loop all methods share (loop.c): T releases, and which iterate is returned ------------------
+ * All output rules are functions of released values: post-processing. */
 #define PVI_OUTPUT_CHOICES "average|last|random|ema"
 enum { PVI_OUT_AVERAGE, PVI_OUT_LAST, PVI_OUT_RANDOM, PVI_OUT_EMA };
-typedef struct pvi_output {
+typedef struct pvi_loop_cfg { /* first member of a method's cfg */
+    int64_t steps, output;
+} pvi_loop_cfg;
+/* Its rows of the parameter table. */
+#define PVI_LOOP_ROWS(default_output)                                                                                \
+    { "steps", PV_I64, offsetof(pvi_loop_cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy releases", NULL },  \
+    {                                                                                                                \
+        "output", PV_ENUM, offsetof(pvi_loop_cfg, output), default_output, 0, 0, false, "which iterate is returned", \
+            PVI_OUTPUT_CHOICES                                                                                       \
+    }
+typedef struct pvi_loop { /* first member of a method's state */
     int64_t rule, steps, kept, pick;
     double decay; /* of the moving average */
-    double *w;    /* borrowed from the arena */
-} pvi_output;
-pv_status pvi_output_init(pvi_output *o, int64_t rule, int64_t steps, int64_t d, pv_arena *a);
-void pvi_output_start(pvi_output *o, pv_oracle *oracle); /* at t = 1: draws the random index          */
-void pvi_output_keep(pvi_output *o, int64_t t, const double *w, int64_t d);
-void pvi_output_take(const pvi_output *o, double *w, int64_t d);
+    double *w;    /* what will be returned; borrowed from the arena */
+} pvi_loop;
+/* Slots: T repetitions of the query the method asks for; T. */
+pv_status pvi_loop_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
+int64_t pvi_loop_steps(const void *cfg);
+pv_status pvi_loop_init(pvi_loop *l, const pvi_loop_cfg *c, const pv_problem *p, pv_arena *a);
+/* Before step t: at t = 1 w becomes the start, a member of the set chosen without looking at rows. */
+void pvi_loop_begin(pvi_loop *l, const pv_problem *p, int64_t t, pv_oracle *o, double *w);
+/* After step t: PV_OK, or PV_DONE with the returned iterate in w. */
+pv_status pvi_loop_end(pvi_loop *l, const pv_problem *p, int64_t t, double *w);
 
 /* ---- schedules: factor of the base step at t = 1 .. T -------------------------------------------------- */
 #define PVI_SCHEDULE_CHOICES "constant|inverse|cosine|decay"

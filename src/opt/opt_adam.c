@@ -19,26 +19,25 @@
 #include "opt/smooth.h"
 
 typedef struct cfg {
+    pvi_loop_cfg loop;
     double step, beta1, beta2, smoothing;
-    int64_t steps, schedule, output;
+    int64_t schedule;
 } cfg;
 
 typedef struct state {
+    pvi_loop loop;
     double *g, *m, *v; /* borrowed from the arena */
     pvi_smoother smoother;
-    pvi_output out;
 } state;
 
 static const pv_param params[] = {
-    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy gradient queries", NULL },
+    PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
     { "step", PV_F64, offsetof(cfg, step), 0.05, 1e-12, 1e12, false, "eta, step size", NULL },
     { "beta1", PV_F64, offsetof(cfg, beta1), 0.9, 0, 0.9999, false, "memory of the mean", NULL },
     { "beta2", PV_F64, offsetof(cfg, beta2), 0.999, 0, 0.999999, false, "memory of the mean square", NULL },
     { "smoothing", PV_F64, offsetof(cfg, smoothing), 0, 0, 1e6, false,
       "sigma, Laplacian smoothing of the noisy gradient", NULL },
     { "schedule", PV_ENUM, offsetof(cfg, schedule), 0, 0, 0, false, "how eta shrinks", PVI_SCHEDULE_CHOICES },
-    { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_AVERAGE, 0, 0, false, "which iterate is returned",
-      PVI_OUTPUT_CHOICES },
     { 0 }
 };
 
@@ -46,15 +45,8 @@ static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
     const double L = pvi_smoothness(p), eta = isfinite(L) && L > 0.0 ? 1.0 / L : 1.0;
-    if (c->steps == PV_AUTO_I64) c->steps = pvi_default_steps(p, eta, c->beta1, (double)p->n, 50, 2000);
+    if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_default_steps(p, eta, c->beta1, (double)p->n, 50, 2000);
     return PV_OK;
-}
-
-static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
-{
-    const cfg *c = c_;
-    *total = pv_ev_repeat(a, c->steps, p->grad_event);
-    return *total ? PV_OK : PV_E_NOMEM;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -67,7 +59,7 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
     if (!s->g || !s->m || !s->v) return PV_E_NOMEM;
     const pv_status st = pvi_smooth_open(&s->smoother, a, c->smoothing, p->d);
     if (st != PV_OK) return st;
-    return pvi_output_init(&s->out, c->output, c->steps, p->d, a);
+    return pvi_loop_init(&s->loop, &c->loop, p, a);
 }
 
 static void move(const state *s, const cfg *c, int64_t t, double eta, double *w, int64_t d)
@@ -85,28 +77,16 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 {
     state *s = s_;
     const cfg *c = c_;
-    const double eta = c->step * pvi_schedule(c->schedule, t, c->steps);
+    const double eta = c->step * pvi_schedule(c->schedule, t, c->loop.steps);
 
-    if (t == 1) {
-        pvi_output_start(&s->out, o);
-        pvi_set_start(p, w);
-    }
+    pvi_loop_begin(&s->loop, p, t, o, w);
     const pv_status st = pv_query_grad(o, w, s->g); /* the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
     pvi_smooth(&s->smoother, s->g, p->d);
     move(s, c, t, eta, w, p->d);
     pv_prox(p, eta, w);
-    pvi_output_keep(&s->out, t, w, p->d);
-    if (t < c->steps) return PV_OK;
-    pvi_output_take(&s->out, w, p->d);
-    return PV_DONE;
-}
-
-static int64_t steps(const void *c_)
-{
-    const cfg *c = c_;
-    return c->steps;
+    return pvi_loop_end(&s->loop, p, t, w);
 }
 
 const pv_optimizer_ops pv_optimizer_adam = {
@@ -119,9 +99,9 @@ const pv_optimizer_ops pv_optimizer_adam = {
               .params = params },
     .needs = PV_PROX,
     .resolve = resolve,
-    .plan = plan,
+    .plan = pvi_loop_plan,
     .init = init,
     .step = step,
-    .steps = steps,
+    .steps = pvi_loop_steps,
     .stochastic = true,
 };

@@ -19,22 +19,21 @@
 #include "opt/opt.h"
 
 typedef struct cfg {
+    pvi_loop_cfg loop;
     double step;
-    int64_t steps, output;
 } cfg;
 
 typedef struct state {
+    pvi_loop loop;
     double *v; /* borrowed from the arena */
-    pvi_output out;
 } state;
 
-static const pv_param params[] = { { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true,
-                                     "T, number of private selections", NULL },
-                                   { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false,
-                                     "gamma, step towards the vertex; auto: 2/(t + 2)", NULL },
-                                   { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_LAST, 0, 0, false,
-                                     "which iterate is returned", PVI_OUTPUT_CHOICES },
-                                   { 0 } };
+static const pv_param params[] = {
+    PVI_LOOP_ROWS(PVI_OUT_LAST),
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false, "gamma, step towards the vertex; auto: 2/(t + 2)",
+      NULL },
+    { 0 }
+};
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
@@ -43,20 +42,13 @@ static pv_status resolve(void *c_, const pv_problem *p)
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "optimizer=fw-l1 has no step for reg=%s: use reg=none, the set keeps w small",
                         p->reg->head.name);
-    if (c->steps != PV_AUTO_I64) return PV_OK;
+    if (c->loop.steps != PV_AUTO_I64) return PV_OK;
     const double K = (double)p->set->atoms(p->set_st, p->set_cfg, p->d);
     const double T = isfinite(p->mu) ? pow(p->mu * (double)p->n / log(fmax(K, 2.0)), 2.0 / 3.0) : 1000.0; /* (3) */
-    c->steps = (int64_t)ceil(fmin(fmax(T, 10.0), 1000.0));
+    c->loop.steps = (int64_t)ceil(fmin(fmax(T, 10.0), 1000.0));
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: more selections would each be too noisy",
-            (long long)c->steps);
+            (long long)c->loop.steps);
     return PV_OK;
-}
-
-static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
-{
-    const cfg *c = c_;
-    *total = pv_ev_repeat(a, c->steps, p->atom_event);
-    return *total ? PV_OK : PV_E_NOMEM;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -64,7 +56,7 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
     state *s = s_;
     const cfg *c = c_;
     s->v = pv_arena_f64(a, p->d);
-    return s->v ? pvi_output_init(&s->out, c->output, c->steps, p->d, a) : PV_E_NOMEM;
+    return s->v ? pvi_loop_init(&s->loop, &c->loop, p, a) : PV_E_NOMEM;
 }
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
@@ -74,24 +66,12 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const double gamma = isnan(c->step) ? 2.0 / ((double)t + 2.0) : c->step;
     int64_t k;
 
-    if (t == 1) {
-        pvi_output_start(&s->out, o);
-        pvi_set_start(p, w);
-    }
+    pvi_loop_begin(&s->loop, p, t, o, w);
     const pv_status st = pv_query_atom(o, w, &k); /* (1), the only data access */
     if (st != PV_OK) return st;
     p->set->atom(p->set_st, p->set_cfg, k, s->v, p->d);
     for (int64_t j = 0; j < p->d; j++) w[j] += gamma * (s->v[j] - w[j]); /* (2) */
-    pvi_output_keep(&s->out, t, w, p->d);
-    if (t < c->steps) return PV_OK;
-    pvi_output_take(&s->out, w, p->d);
-    return PV_DONE;
-}
-
-static int64_t steps(const void *c_)
-{
-    const cfg *c = c_;
-    return c->steps;
+    return pvi_loop_end(&s->loop, p, t, w);
 }
 
 const pv_optimizer_ops pv_optimizer_fw_l1 = {
@@ -104,9 +84,9 @@ const pv_optimizer_ops pv_optimizer_fw_l1 = {
               .params = params },
     .needs = PV_LMO | PV_COMPACT,
     .resolve = resolve,
-    .plan = plan,
+    .plan = pvi_loop_plan,
     .init = init,
     .step = step,
-    .steps = steps,
+    .steps = pvi_loop_steps,
     .selects = true,
 };

@@ -15,24 +15,23 @@
 #include "opt/opt.h"
 
 typedef struct cfg {
+    pvi_loop_cfg loop;
     double step;
-    int64_t steps, output, calibration;
+    int64_t calibration;
 } cfg;
 
 typedef struct state {
+    pvi_loop loop;
     double *g, *v; /* borrowed from the arena */
-    pvi_output out;
 } state;
 
-static const pv_param params[] = { { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true,
-                                     "T, number of noisy gradient queries", NULL },
-                                   { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false,
-                                     "gamma, step towards the vertex; auto: 2/(t + 2)", NULL },
-                                   { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_LAST, 0, 0, false,
-                                     "which iterate is returned", PVI_OUTPUT_CHOICES },
-                                   { "calibration", PV_ENUM, offsetof(cfg, calibration), 0, 0, 0, false,
-                                     "paper: gamma = 1/sqrt(T)", "default|paper" },
-                                   { 0 } };
+static const pv_param params[] = {
+    PVI_LOOP_ROWS(PVI_OUT_LAST),
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false, "gamma, step towards the vertex; auto: 2/(t + 2)",
+      NULL },
+    { "calibration", PV_ENUM, offsetof(cfg, calibration), 0, 0, 0, false, "paper: gamma = 1/sqrt(T)", "default|paper" },
+    { 0 }
+};
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
@@ -42,16 +41,9 @@ static pv_status resolve(void *c_, const pv_problem *p)
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "optimizer=fw-l2 needs a differentiable penalty, and reg=%s is not: use reg=none or l2",
                         p->reg->head.name);
-    if (c->steps == PV_AUTO_I64) c->steps = pvi_default_steps(p, eta, 0.9, p->batch, 20, 500);
-    if (isnan(c->step) && c->calibration == 1) c->step = 1.0 / sqrt((double)c->steps);
+    if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_default_steps(p, eta, 0.9, p->batch, 20, 500);
+    if (isnan(c->step) && c->calibration == 1) c->step = 1.0 / sqrt((double)c->loop.steps);
     return PV_OK;
-}
-
-static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
-{
-    const cfg *c = c_;
-    *total = pv_ev_repeat(a, c->steps, p->grad_event);
-    return *total ? PV_OK : PV_E_NOMEM;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -61,7 +53,7 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
     s->g = pv_arena_f64(a, p->d);
     s->v = pv_arena_f64(a, p->d);
     if (!s->g || !s->v) return PV_E_NOMEM;
-    return pvi_output_init(&s->out, c->output, c->steps, p->d, a);
+    return pvi_loop_init(&s->loop, &c->loop, p, a);
 }
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
@@ -70,25 +62,13 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const cfg *c = c_;
     const double gamma = isnan(c->step) ? 2.0 / ((double)t + 2.0) : c->step;
 
-    if (t == 1) {
-        pvi_output_start(&s->out, o);
-        pvi_set_start(p, w);
-    }
+    pvi_loop_begin(&s->loop, p, t, o, w);
     const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     if (p->reg->grad) p->reg->grad(p->reg_cfg, w, s->g, p->d);
     p->set->lmo(p->set_st, p->set_cfg, s->g, s->v, p->d);                /* (1) */
     for (int64_t j = 0; j < p->d; j++) w[j] += gamma * (s->v[j] - w[j]); /* (2) */
-    pvi_output_keep(&s->out, t, w, p->d);
-    if (t < c->steps) return PV_OK;
-    pvi_output_take(&s->out, w, p->d);
-    return PV_DONE;
-}
-
-static int64_t steps(const void *c_)
-{
-    const cfg *c = c_;
-    return c->steps;
+    return pvi_loop_end(&s->loop, p, t, w);
 }
 
 const pv_optimizer_ops pv_optimizer_fw_l2 = {
@@ -101,8 +81,8 @@ const pv_optimizer_ops pv_optimizer_fw_l2 = {
               .params = params },
     .needs = PV_LMO | PV_COMPACT,
     .resolve = resolve,
-    .plan = plan,
+    .plan = pvi_loop_plan,
     .init = init,
     .step = step,
-    .steps = steps,
+    .steps = pvi_loop_steps,
 };

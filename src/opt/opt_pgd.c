@@ -19,27 +19,25 @@
 #include "opt/opt.h"
 
 typedef struct cfg {
+    pvi_loop_cfg loop;
     double step, momentum;
-    int64_t steps, output, calibration;
+    int64_t calibration;
 } cfg;
 enum { DEFAULT, PAPER };
 
 typedef struct state {
+    pvi_loop loop;
     double *g, *v, *prev; /* borrowed from the arena */
-    pvi_output out;
 } state;
 
-static const pv_param params[] = {
-    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy gradient queries", NULL },
-    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "gamma, step size; auto: 1/L", NULL },
-    { "momentum", PV_F64, offsetof(cfg, momentum), PV_AUTO, 0, 0.9999, false, "beta, weight of the previous move",
-      NULL },
-    { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_AVERAGE, 0, 0, false, "which iterate is returned",
-      PVI_OUTPUT_CHOICES },
-    { "calibration", PV_ENUM, offsetof(cfg, calibration), DEFAULT, 0, 0, false, "paper: step 1/(2L), no momentum",
-      "default|paper" },
-    { 0 }
-};
+static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
+                                   { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false,
+                                     "gamma, step size; auto: 1/L", NULL },
+                                   { "momentum", PV_F64, offsetof(cfg, momentum), PV_AUTO, 0, 0.9999, false,
+                                     "beta, weight of the previous move", NULL },
+                                   { "calibration", PV_ENUM, offsetof(cfg, calibration), DEFAULT, 0, 0, false,
+                                     "paper: step 1/(2L), no momentum", "default|paper" },
+                                   { 0 } };
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
@@ -49,16 +47,9 @@ static pv_status resolve(void *c_, const pv_problem *p)
 
     if (isnan(c->step)) s = pvi_default_step(p, paper ? 0.5 : 1.0, &c->step);
     if (isnan(c->momentum)) c->momentum = paper ? 0.0 : 0.9;
-    if (s == PV_OK && c->steps == PV_AUTO_I64)
-        c->steps = pvi_default_steps(p, c->step, c->momentum, p->batch, 20, 1000);
+    if (s == PV_OK && c->loop.steps == PV_AUTO_I64)
+        c->loop.steps = pvi_default_steps(p, c->step, c->momentum, p->batch, 20, 1000);
     return s;
-}
-
-static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
-{
-    const cfg *c = c_;
-    *total = pv_ev_repeat(a, c->steps, p->grad_event);
-    return *total ? PV_OK : PV_E_NOMEM;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -69,14 +60,7 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
     s->v = pv_arena_f64(a, p->d);
     s->prev = pv_arena_f64(a, p->d);
     if (!s->g || !s->v || !s->prev) return PV_E_NOMEM;
-    return pvi_output_init(&s->out, c->output, c->steps, p->d, a);
-}
-
-static void start(state *s, const pv_problem *p, pv_oracle *o, double *w)
-{
-    pvi_output_start(&s->out, o);
-    pvi_set_start(p, w);
-    for (int64_t j = 0; j < p->d; j++) s->v[j] = s->prev[j] = w[j];
+    return pvi_loop_init(&s->loop, &c->loop, p, a);
 }
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
@@ -84,7 +68,8 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     state *s = s_;
     const cfg *c = c_;
 
-    if (t == 1) start(s, p, o, w);
+    pvi_loop_begin(&s->loop, p, t, o, w);
+    for (int64_t j = 0; t == 1 && j < p->d; j++) s->v[j] = s->prev[j] = w[j];
     const pv_status st = pv_query_grad(o, s->v, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, s->v, s->g);
@@ -95,16 +80,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
         s->v[j] = w[j] + c->momentum * (w[j] - s->prev[j]);
         s->prev[j] = w[j];
     }
-    pvi_output_keep(&s->out, t, w, p->d);
-    if (t < c->steps) return PV_OK;
-    pvi_output_take(&s->out, w, p->d);
-    return PV_DONE;
-}
-
-static int64_t steps(const void *c_)
-{
-    const cfg *c = c_;
-    return c->steps;
+    return pvi_loop_end(&s->loop, p, t, w);
 }
 
 const pv_optimizer_ops pv_optimizer_pgd = {
@@ -117,8 +93,8 @@ const pv_optimizer_ops pv_optimizer_pgd = {
               .params = params },
     .needs = PV_PROX,
     .resolve = resolve,
-    .plan = plan,
+    .plan = pvi_loop_plan,
     .init = init,
     .step = step,
-    .steps = steps,
+    .steps = pvi_loop_steps,
 };

@@ -16,23 +16,22 @@
 #include "opt/opt.h"
 
 typedef struct cfg {
+    pvi_loop_cfg loop;
     double step;
-    int64_t steps, output, calibration;
+    int64_t calibration;
     const char *mirror;
     const pv_mirror_ops *map; /* resolved */
 } cfg;
 
 typedef struct state {
+    pvi_loop loop;
     double *g; /* borrowed from the arena */
-    pvi_output out;
 } state;
 
 static const pv_param params[] = {
-    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy gradient queries", NULL },
+    PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
     { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "gamma, step size; auto: 1/L", NULL },
     { "mirror", PV_STR, offsetof(cfg, mirror), 0, 0, 0, false, "mirror map; auto: the one made for the set", "auto" },
-    { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_AVERAGE, 0, 0, false, "which iterate is returned",
-      PVI_OUTPUT_CHOICES },
     { "calibration", PV_ENUM, offsetof(cfg, calibration), 0, 0, 0, false, "paper: step 1/(2L)", "default|paper" },
     { 0 }
 };
@@ -53,15 +52,9 @@ static pv_status resolve(void *c_, const pv_problem *p)
     pv_status s = choose_map(c, p);
     if (s == PV_OK && isnan(c->step))
         s = pvi_default_step(p, (c->calibration == 1 ? 0.5 : 1.0) * c->map->modulus(p), &c->step);
-    if (s == PV_OK && c->steps == PV_AUTO_I64) c->steps = pvi_default_steps(p, c->step, 0.0, p->batch, 20, 1000);
+    if (s == PV_OK && c->loop.steps == PV_AUTO_I64)
+        c->loop.steps = pvi_default_steps(p, c->step, 0.0, p->batch, 20, 1000);
     return s;
-}
-
-static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
-{
-    const cfg *c = c_;
-    *total = pv_ev_repeat(a, c->steps, p->grad_event);
-    return *total ? PV_OK : PV_E_NOMEM;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -69,7 +62,7 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
     state *s = s_;
     const cfg *c = c_;
     s->g = pv_arena_f64(a, p->d);
-    return s->g ? pvi_output_init(&s->out, c->output, c->steps, p->d, a) : PV_E_NOMEM;
+    return s->g ? pvi_loop_init(&s->loop, &c->loop, p, a) : PV_E_NOMEM;
 }
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
@@ -77,24 +70,12 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     state *s = s_;
     const cfg *c = c_;
 
-    if (t == 1) {
-        pvi_output_start(&s->out, o);
-        pvi_set_start(p, w);
-    }
+    pvi_loop_begin(&s->loop, p, t, o, w);
     const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
     c->map->step(p, c->step, s->g, w); /* (1) */
-    pvi_output_keep(&s->out, t, w, p->d);
-    if (t < c->steps) return PV_OK;
-    pvi_output_take(&s->out, w, p->d);
-    return PV_DONE;
-}
-
-static int64_t steps(const void *c_)
-{
-    const cfg *c = c_;
-    return c->steps;
+    return pvi_loop_end(&s->loop, p, t, w);
 }
 
 const pv_optimizer_ops pv_optimizer_pmd = {
@@ -107,8 +88,8 @@ const pv_optimizer_ops pv_optimizer_pmd = {
               .params = params },
     .needs = 0,
     .resolve = resolve,
-    .plan = plan,
+    .plan = pvi_loop_plan,
     .init = init,
     .step = step,
-    .steps = steps,
+    .steps = pvi_loop_steps,
 };

@@ -20,35 +20,25 @@
 #include "opt/opt.h"
 
 typedef struct cfg {
+    pvi_loop_cfg loop;
     double step;
-    int64_t steps, output;
 } cfg;
 
 typedef struct state {
+    pvi_loop loop;
     double *g; /* borrowed from the arena */
-    pvi_output out;
 } state;
 
-static const pv_param params[] = {
-    { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of perturbed steps", NULL },
-    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "eta, step size; auto: 1/L", NULL },
-    { "output", PV_ENUM, offsetof(cfg, output), PVI_OUT_LAST, 0, 0, false, "which iterate is returned",
-      PVI_OUTPUT_CHOICES },
-    { 0 }
-};
+static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
+                                   { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false,
+                                     "eta, step size; auto: 1/L", NULL },
+                                   { 0 } };
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
-    if (c->steps == PV_AUTO_I64) c->steps = p->n < 100 ? 100 : p->n > 100000 ? 100000 : p->n;
+    if (c->loop.steps == PV_AUTO_I64) c->loop.steps = p->n < 100 ? 100 : p->n > 100000 ? 100000 : p->n;
     return isnan(c->step) ? pvi_default_step(p, 1.0, &c->step) : PV_OK;
-}
-
-static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
-{
-    const cfg *c = c_;
-    *total = pv_ev_repeat(a, c->steps, p->grad_event);
-    return *total ? PV_OK : PV_E_NOMEM;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -56,7 +46,7 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
     state *s = s_;
     const cfg *c = c_;
     s->g = pv_arena_f64(a, p->d);
-    return s->g ? pvi_output_init(&s->out, c->output, c->steps, p->d, a) : PV_E_NOMEM;
+    return s->g ? pvi_loop_init(&s->loop, &c->loop, p, a) : PV_E_NOMEM;
 }
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
@@ -64,25 +54,13 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     state *s = s_;
     const cfg *c = c_;
 
-    if (t == 1) {
-        pvi_output_start(&s->out, o);
-        pvi_set_start(p, w);
-    }
+    pvi_loop_begin(&s->loop, p, t, o, w);
     const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
     for (int64_t j = 0; j < p->d; j++) w[j] -= c->step * s->g[j];
     pv_prox(p, c->step, w); /* (1) */
-    pvi_output_keep(&s->out, t, w, p->d);
-    if (t < c->steps) return PV_OK;
-    pvi_output_take(&s->out, w, p->d);
-    return PV_DONE;
-}
-
-static int64_t steps(const void *c_)
-{
-    const cfg *c = c_;
-    return c->steps;
+    return pvi_loop_end(&s->loop, p, t, w);
 }
 
 const pv_optimizer_ops pv_optimizer_prgd = {
@@ -95,9 +73,9 @@ const pv_optimizer_ops pv_optimizer_prgd = {
               .params = params },
     .needs = PV_PROX,
     .resolve = resolve,
-    .plan = plan,
+    .plan = pvi_loop_plan,
     .init = init,
     .step = step,
-    .steps = steps,
+    .steps = pvi_loop_steps,
     .ball = true,
 };

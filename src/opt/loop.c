@@ -1,4 +1,4 @@
-/* output.c - which iterate a run returns, how its steps shrink, and how many there are by default.
+/* loop.c - which iterate a run returns, how its steps shrink, and how many there are by default.
  *
  *   average  mean of the last half of w_1..w_T      last    w_T
  *   random   w_k, k uniform on 1..T                 ema     e_t = decay e_{t-1} + (1 - decay) w_t, divided by
@@ -6,36 +6,52 @@
  * Keeping the iterate with the lowest loss would look at the data again and is not offered. */
 #include "opt/opt.h"
 
-pv_status pvi_output_init(pvi_output *o, int64_t rule, int64_t steps, int64_t d, pv_arena *a)
+pv_status pvi_loop_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total)
 {
-    o->rule = rule;
-    o->steps = steps;
-    o->decay = fmax(0.5, 1.0 - 10.0 / (double)steps);
-    o->w = pv_arena_f64(a, d);
-    return o->w ? PV_OK : PV_E_NOMEM;
+    const pvi_loop_cfg *c = cfg;
+    *total = pv_ev_repeat(a, c->steps, p->grad_event ? p->grad_event : p->atom_event);
+    return *total ? PV_OK : PV_E_NOMEM;
 }
 
-void pvi_output_start(pvi_output *o, pv_oracle *oracle)
+int64_t pvi_loop_steps(const void *cfg)
 {
-    if (o->rule == PVI_OUT_RANDOM) o->pick = 1 + pv_random_below(oracle, o->steps);
+    return ((const pvi_loop_cfg *)cfg)->steps;
 }
 
-void pvi_output_keep(pvi_output *o, int64_t t, const double *w, int64_t d)
+pv_status pvi_loop_init(pvi_loop *l, const pvi_loop_cfg *c, const pv_problem *p, pv_arena *a)
 {
-    double weight;
-    switch (o->rule) {
-    case PVI_OUT_LAST: weight = t == o->steps; break;
-    case PVI_OUT_RANDOM: weight = t == o->pick; break;
-    case PVI_OUT_EMA: weight = (1.0 - o->decay) / (1.0 - pow(o->decay, (double)t)); break;
-    default: weight = t > o->steps / 2 ? 1.0 / (double)++o->kept : 0.0; break;
+    l->rule = c->output;
+    l->steps = c->steps;
+    l->decay = fmax(0.5, 1.0 - 10.0 / (double)c->steps);
+    l->w = pv_arena_f64(a, p->d);
+    return l->w ? PV_OK : PV_E_NOMEM;
+}
+
+void pvi_loop_begin(pvi_loop *l, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
+{
+    if (t > 1) return;
+    if (l->rule == PVI_OUT_RANDOM) l->pick = 1 + pv_random_below(o, l->steps);
+    pvi_set_start(p, w);
+}
+
+/* Share of w_t in what is returned. */
+static double weight(pvi_loop *l, int64_t t)
+{
+    switch (l->rule) {
+    case PVI_OUT_LAST: return t == l->steps;
+    case PVI_OUT_RANDOM: return t == l->pick;
+    case PVI_OUT_EMA: return (1.0 - l->decay) / (1.0 - pow(l->decay, (double)t));
+    default: return t > l->steps / 2 ? 1.0 / (double)++l->kept : 0.0;
     }
-    if (weight == 0.0) return;
-    for (int64_t j = 0; j < d; j++) o->w[j] += weight * (w[j] - o->w[j]);
 }
 
-void pvi_output_take(const pvi_output *o, double *w, int64_t d)
+pv_status pvi_loop_end(pvi_loop *l, const pv_problem *p, int64_t t, double *w)
 {
-    memcpy(w, o->w, (size_t)d * sizeof *w);
+    const double a = weight(l, t);
+    for (int64_t j = 0; a > 0.0 && j < p->d; j++) l->w[j] += a * (w[j] - l->w[j]);
+    if (t < l->steps) return PV_OK;
+    memcpy(w, l->w, (size_t)p->d * sizeof *w);
+    return PV_DONE;
 }
 
 double pvi_schedule(int64_t kind, int64_t t, int64_t T)
