@@ -53,6 +53,7 @@ static inline pvi_cert fixture_cert(void)
         .rows = 20000,
         .features = 3,
         .weights = 3,
+        .batch = 20000,
         .clip_norm = 1.0,
         .rounding_allowance = 0.0,
         .sensitivity = 1.0,

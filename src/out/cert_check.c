@@ -5,7 +5,7 @@
  *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out and where replace is
  *        counted as two zero-out steps (the group bound), 2 under replace otherwise
  *   (3)  every noisy leaf of the events has the mechanism's kind and the recorded noise multiplier,
- *        stands under the recorded sampler, and there are `queries` of them; the multiplier of a selection is
+ *        stands under the recorded sampler at the rate batch / rows, and there are `queries` of them; the multiplier of a selection is
  *        1 / its epsilon
  *   (4)  under replace one row changes a sum by up to 2 clip_norm, so that each leaf of the replace
  *        events, which are otherwise the same releases, has a multiplier of at most
@@ -48,6 +48,7 @@ typedef struct tally {
     double lowest, highest;          /* multiplier of the noisy leaves */
     pv_ev_kind kind, sampler, above; /* what a leaf must be, what must stand above it, what does */
     bool other_kind, other_sampler;
+    double rate; /* of the samples: batch / rows */
 } tally;
 
 static void add_leaves(int64_t times, tally *t)
@@ -82,6 +83,8 @@ static void count(const pv_event *ev, int64_t times, tally *t)
         t->above = above == PV_EV_NONE ? ev->kind : PV_EV_NONPRIVATE; /* a sample of a sample fits no sampler */
         count(ev->sub, 1, t);
         t->above = above;
+        if (t->leaves == before) t->other_kind = true; /* a sample of nothing would count as a release for free */
+        if (t->rate > 0.0 && !near(ev->a, t->rate)) t->other_sampler = true;
         t->leaves = before;
         add_leaves(times, t);
         return;
@@ -130,7 +133,11 @@ static pv_status check_events(pv_ctx *ctx, const char *name, const pvi_cert *c)
     const pv_mechanism_ops *mech = (const pv_mechanism_ops *)(const void *)pv_find(PV_KIND_mechanism, c->mechanism);
     if (!mech) return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: unknown mechanism %s", name, c->mechanism);
     if (sampler == PV_EV_NONPRIVATE) return refuse(ctx, name, "unknown sampler");
-    tally t = { .lowest = INFINITY, .highest = -INFINITY, .kind = mech->event, .sampler = sampler };
+    tally t = { .lowest = INFINITY,
+                .highest = -INFINITY,
+                .kind = mech->event,
+                .sampler = sampler,
+                .rate = c->batch / (double)c->rows };
     count(c->events, 1, &t);
     if (t.other_kind) return refuse(ctx, name, "the events hold a release that the recorded mechanism does not make");
     if (t.other_sampler)
@@ -152,7 +159,8 @@ static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (!same_releases(c->events, c->events_replace))
         return refuse(ctx, name, "events and events_replace are not the same releases");
     count(c->events_replace, 1, &t);
-    const double most = c->replace_is_group_bound ? c->noise_multiplier : c->noise_stddev / (2.0 * c->clip_norm);
+    const double most = c->replace_is_group_bound ? c->noise_multiplier
+                                                  : c->noise_stddev / (2.0 * c->clip_norm + c->rounding_allowance);
     if (t.leaves > 0 && !(t.highest <= most * (1.0 + rounding))) /* (4) */
         return refuse(ctx, name, "the replace events claim more noise than there is against the change of a row");
     return PV_OK;
@@ -172,6 +180,8 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (!positive(c->row_norm) || !positive(c->clip_norm) || !positive(c->sensitivity) ||
         !positive(c->noise_multiplier) || !positive(c->noise_stddev))
         return refuse(ctx, name, "row_norm, clip_norm, sensitivity and noise must be finite and above 0");
+    if (!(c->batch >= 1.0 && c->batch <= (double)c->rows))
+        return refuse(ctx, name, "batch is not between 1 and the number of rows");
     if (!(c->rounding_allowance >= 0.0)) return refuse(ctx, name, "rounding_allowance is below 0");
     if (!near(c->noise_stddev, c->noise_multiplier * c->sensitivity)) /* (1) */
         return refuse(ctx, name, "noise_stddev is not noise_multiplier times sensitivity");

@@ -63,6 +63,7 @@ static const field fields[] = {
     { "rows", T_I64, AT(rows) },
     { "features", T_I64, AT(features) },
     { "weights", T_I64, AT(weights) },
+    { "batch", T_F64, AT(batch) },
     { "features_measured", T_BOOL, AT(features_measured) },
     { "row_norm", T_F64, AT(row_norm) },
     { "clip_norm", T_F64, AT(clip_norm) },

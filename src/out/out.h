@@ -20,6 +20,7 @@ typedef struct pvi_cert {
     bool replace_is_group_bound;    /* the cost under replace, headline or not, goes through zero-out twice */
     const char *model, *optimizer, *mechanism;
     const char *sampler;    /* "full batch", "poisson", "fixed size" or "cyclic" */
+    double batch; /* expected rows per query */
     int64_t rows, features, weights; /* n, columns, d as used in the guarantee */
     bool features_measured; /* taken from the file, treated as public */
     double clip_norm, sensitivity, noise_multiplier, noise_stddev, grid_spacing, row_norm;

@@ -65,6 +65,7 @@ typedef struct pvi_job {
     double rounding;    /* E: L2 distance of one computed group sum from the exact one, grid included   */
     double spacing, sensitivity, sensitivity_replace, noise_multiplier, noise_scale;
     double score_change, select_scale; /* selections: how far a neighbour moves a score; Gumbel scale      */
+    double allowance;   /* part of the sensitivity that pays for floating point and the grid           */
     double row_change;  /* how far a neighbour can move one sum under the relation                      */
     double draws;       /* share of delta set aside for the finite accuracy of the draws              */
     const pv_event *events, *events_replace;
@@ -78,6 +79,8 @@ void pvi_job_free(pvi_job *job);
 enum { PVI_FULL_GROUP = 64, PVI_SAMPLED_GROUP = 128 };
 /* Event tree, calibrated noise, sensitivity and cost of a job that is otherwise complete (noise.c). */
 pv_status pvi_job_noise(pvi_job *j);
+/* What the finite accuracy of the draws costs of delta at this epsilon. */
+double pvi_draws_need(const pvi_job *j, double epsilon);
 pv_status pvi_model_choose(pv_plan *plan, pv_arena *a, pvi_model_choice *out);
 /* What the model wants of the labels. */
 pvi_expect pvi_model_expect(const pvi_model_choice *m);

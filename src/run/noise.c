@@ -10,11 +10,13 @@
  *       the two computed values is within E of its exact one.
  *       Poisson sampling under replace is accounted for as two zero-out steps (the group bound), so
  *       its noise is scaled to the zero-out Delta.
+ *       A fixed-size sample under replace is compared with samples that hold another row instead, of another group:
+ *       there two group sums change, and the allowance is 4 E.
  *   (4) sigma = z Delta, z calibrated so that the planned events cost at most (epsilon, delta)
  * Rows in CSR storage are rounded to the grid one by one (no group sums): E is the grid's error of one row.
  * Selections, by contrast, release no sum:
  *   (5) a score <v_k, S> moves by at most A Delta, A the largest ||v_k|| (||v_k||_1 where rows are bounded in their
- *       largest value), plus the rounding of scores; Gumbel noise of scale 2 (A Delta)/eps_0 picks the vertex.
+ *       largest value), plus the rounding of scores (of the inner product, and to the selection's grid); Gumbel noise of scale 2 (A Delta)/eps_0 picks the vertex.
  * Ball noise covers one uniform row per query:
  *   (6) radius R = z Delta; two balls at distance Delta share all but delta_1 of their volume (opt_prgd.c), and z is the
  *       smallest with 1 - (1 - delta_1/n)^T <= delta.
@@ -98,11 +100,19 @@ static pv_status set_sensitivity(pvi_job *j)
                         (long long)j->dom.n, C, z * C);
     const double sum_error = j->sparse ? 0.0 : C * j->model.ops->rounding(j->model.cfg, m, j->prob.d);
     j->rounding = pv_up(sum_error + pvi_grid_error(j->spacing, j->prob.d), 4);
-    const double zero_out = pv_up(C + 2.0 * j->rounding, 2);
-    j->sensitivity_replace = pv_up(2.0 * C + 2.0 * j->rounding, 2);
+    const bool two_groups = j->sampler == PVI_FIXED_SIZE && !j->opt->ball && !j->sparse;
+    j->allowance = (two_groups ? 4.0 : 2.0) * j->rounding;
+    const double zero_out = pv_up(C + j->allowance, 2);
+    j->sensitivity_replace = pv_up(2.0 * C + j->allowance, 2);
     j->row_change = replace ? j->sensitivity_replace : zero_out;
     j->sensitivity = j->prob.sensitivity = replace && !group_bound(j) ? j->sensitivity_replace : zero_out;
     j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;
+    const double units = j->noise_scale / j->spacing; /* what the exact draws are made for */
+    if (j->private_run && !j->opt->selects && !(units >= 0x1p-4 && units <= 0x1p40))
+        return pvi_fail(
+            j->ctx, PV_E_UNSUPPORTED,
+            "noise %g does not fit the grid of sums of %lld rows with clip %g: less noise or fewer steps would",
+            j->noise_scale, (long long)j->dom.n, C);
     return PV_OK;
 }
 
@@ -112,9 +122,13 @@ static pv_status set_selection(pvi_job *j)
     const pv_problem *p = &j->prob;
     if (!j->opt->selects) return PV_OK;
     const double A = (j->dom.max_norm ? p->set->radius1 : p->set->radius)(p->set_st, p->set_cfg, p->d);
+    const double product = 2.0 * ((double)p->d / 8.0 + 12.0) * 0x1p-53 * (double)j->dom.n * A * p->G;
     const double most = pv_up(2.0 * A * j->sensitivity, 2); /* twice as much as needed: its grid is no finer */
-    j->score_change = pv_up(A * j->sensitivity + pvi_select_grid(2.0 * j->noise_multiplier * most), 2);
-    PVI_REQUIRE(j->score_change <= most);
+    j->score_change = pv_up(A * j->sensitivity + product + pvi_select_grid(2.0 * j->noise_multiplier * most), 4);
+    if (!(j->score_change <= most))
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "scores of %lld rows and %lld columns cannot be computed accurately enough",
+                        (long long)j->dom.n, (long long)p->d);
     j->select_scale = pv_up(2.0 * j->noise_multiplier * j->score_change, 2);
     if (!((double)j->dom.n * A * p->G < 0x1p21 * j->select_scale))
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
@@ -134,9 +148,14 @@ static double distance_of_draws(const pvi_job *j)
     return pv_up(T * (one + pvi_sample_tv(j->sampler, j->rate, j->dom.n)), 8);
 }
 
+double pvi_draws_need(const pvi_job *j, double epsilon)
+{
+    return (1.0 + exp(epsilon)) * distance_of_draws(j) * (1.0 + 1e-9);
+}
+
 static pv_status check_draws(const pvi_job *j)
 {
-    const double epsilon = j->cost.epsilon, need = (1.0 + exp(epsilon)) * distance_of_draws(j) * (1.0 + 1e-9);
+    const double need = pvi_draws_need(j, j->cost.epsilon);
     if (j->draws == 0.0 || need <= j->draws) return PV_OK;
     return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                     "delta = %g is too small for draws of finite accuracy at this size: raise it above %.2g",
@@ -166,13 +185,18 @@ static pv_status set_cost(pvi_job *j)
     const double factor = group_bound(j) ? 1.0 : pvi_down(j->sensitivity / j->sensitivity_replace, 2);
     j->events_replace = pvi_event_scale(j->arena, j->events, factor);
     if (!j->events_replace) return pvi_nomem(j->ctx);
-    return account(j, PV_REL_REPLACE, j->events_replace, &j->cost_replace);
+    s = account(j, PV_REL_REPLACE, j->events_replace, &j->cost_replace);
+    /* (7) at the larger epsilon: where the share does not cover it, nothing is claimed for replace. */
+    if (j->draws > 0.0 && !(pvi_draws_need(j, j->cost_replace.epsilon) <= j->draws))
+        j->cost_replace.epsilon = INFINITY;
+    return s;
 }
 
 pv_status pvi_job_noise(pvi_job *j)
 {
     if (j->private_run)
-        j->draws = pvi_draws_share(isnan(j->plan->s.noise_multiplier) ? j->prob.epsilon : 0.0, j->prob.delta);
+        j->draws = pvi_draws_share(isnan(j->plan->s.noise_multiplier) && !j->opt->ball ? j->prob.epsilon : 0.0,
+                                   j->prob.delta);
     pv_status s = j->private_run ? set_noise(j) : plan_events(j, 1.0, &j->events);
     if (s == PV_OK) s = set_sensitivity(j);
     if (s == PV_OK && j->private_run) s = set_selection(j);

@@ -38,6 +38,8 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
     lines[n++] =
         "Noise comes from a ChaCha20 stream keyed by the operating system; that nobody can tell the stream from "
         "random bits is a computational assumption.";
+    if (j->opt->ball)
+        lines[n++] = "Ball noise is (0, delta): with a probability of up to delta a row is exposed outright.";
     if (j->private_run && j->draws == 0.0)
         lines[n++] = "Above epsilon = 30 the finite accuracy of the draws is not included in delta.";
     if (j->opt->selects)
@@ -114,7 +116,8 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
         .noise_stddev = j->noise_scale,
         .grid_spacing = j->spacing,
         .row_norm = j->dom.row_norm,
-        .rounding_allowance = 2.0 * j->rounding,
+        .rounding_allowance = j->allowance,
+        .batch = j->prob.batch,
         .queries = pvi_oracle_queries(o),
         .data_digest = pvi_arena_strdup(r->arena, m->digest, strlen(m->digest)),
         .settings = arena_take(r->arena, r->ctx, settings),
@@ -163,7 +166,8 @@ static void spent_curve(const pvi_job *j, double curve[CURVE + 1])
     for (int k = 1; k < CURVE; k++) {
         pv_event part = *e;
         part.n = (e->n * k + CURVE - 1) / CURVE;
-        if (pvi_account(j->ctx, j->cost.accountant, j->prob.relation, &part, j->prob.delta, &c) == PV_OK)
+        if (pvi_account(j->ctx, j->plan->s.accountant, j->prob.relation, &part, j->prob.delta - j->draws, &c) ==
+            PV_OK)
             curve[k] = c.epsilon;
     }
     curve[0] = 0.0;

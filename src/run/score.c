@@ -245,6 +245,9 @@ pv_status pv_model_eval(pv_model *m, const char *data, char **json)
     *json = NULL;
     pv_status s = load_and_score(m, data, false, &x, &score, &outputs);
     if (s == PV_OK) {
+        if (strcmp(x->digest, m->cert.data_digest) == 0)
+            pvi_log(m->ctx, PV_LOG_WARN,
+                    "these are the rows the model was trained on: the figures below are NOT PRIVATE");
         pvi_str b = { .ctx = m->ctx };
         pvi_jw w = { .out = &b, .indent = 2 };
         pv_domain dom = m->file.domain;
@@ -252,6 +255,8 @@ pv_status pv_model_eval(pv_model *m, const char *data, char **json)
         pvi_jw_open(&w, NULL, '{');
         pvi_jw_bool(&w, "model_is_private", m->cert.is_private);
         if (!m->cert.is_private) pvi_jw_str(&w, "warning", "NOT PRIVATE");
+        pvi_jw_bool(&w, "metrics_are_private", false); /* counts over these rows, without noise */
+        pvi_jw_bool(&w, "training_rows", strcmp(x->digest, m->cert.data_digest) == 0);
         pvi_jw_f64(&w, "epsilon", m->cert.epsilon);
         pvi_jw_f64(&w, "delta", m->cert.delta);
         s = pvi_metrics_json(m->ctx, &dom, x->class_names, x->domain.n, score, x->y, &w);

@@ -242,6 +242,8 @@ static void forged_events_are_refused(void **state)
     static const pv_event again = { .kind = PV_EV_POISSON, .a = 0.5, .sub = &sampled };
     static const pv_event twice = { .kind = PV_EV_REPEAT, .n = 100, .sub = &again };
     static const pv_event poisson = { .kind = PV_EV_REPEAT, .n = 100, .sub = &sampled };
+    static const pv_event nothing = { .kind = PV_EV_POISSON, .a = 0.5, .sub = &none };
+    static const pv_event empty = { .kind = PV_EV_REPEAT, .n = 100, .sub = &nothing };
     FORGE("but the events hold 101", c.events = &more);
     FORGE("but the events hold 0", c.events = &none);
     FORGE("but the events hold 35184372088832", c.events = &huge);
@@ -256,7 +258,11 @@ static void forged_events_are_refused(void **state)
     FORGE("another sampler", c.sampler = "fixed size");
     FORGE("another sampler", (c.events = &poisson, c.sampler = "fixed size"));
     FORGE("another sampler", (c.events = &twice, c.sampler = "poisson"));
-    FORGE("not the same releases", (c.events = &poisson, c.sampler = "poisson"));
+    FORGE("another sampler", (c.events = &poisson, c.sampler = "poisson")); /* half the rows, but the batch is all */
+    FORGE("not the same releases", (c.events = &poisson, c.sampler = "poisson", c.batch = 10000));
+    FORGE("recorded mechanism", (c.events = &empty, c.sampler = "poisson", c.batch = 10000));
+    FORGE("batch is not", c.batch = 20001);
+    FORGE("batch is not", c.batch = NAN);
     FORGE("not the same releases", (c.events = &seq, c.events_replace = &first));
     FORGE("not the same releases", (c.events_replace = &more_half, c.epsilon_replace = 100));
     FORGE("against the change of a row", c.events_replace = &zero); /* replace may not use zero-out's sensitivity */
