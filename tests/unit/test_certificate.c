@@ -300,12 +300,13 @@ static void sampled(void **state)
     static const pv_event more = { .kind = PV_EV_REPEAT, .n = 100, .sub = &other };
     pvi_cert c = fixture_cert();
     pvi_cost cost, cost_replace;
-    if (pvi_account(ctx, "best", PV_REL_ZERO_OUT, &all, c.delta, &cost) != PV_OK) {
+    if (pvi_account(ctx, "best", PV_REL_ZERO_OUT, &all, c.delta - c.delta_draws, &cost) != PV_OK) {
         PVT_SKIP("no accountant for Poisson sampling is registered");
         return;
     }
-    PVT_OK(pvi_account(ctx, "best", PV_REL_REPLACE, &all, c.delta, &cost_replace));
+    PVT_OK(pvi_account(ctx, "best", PV_REL_REPLACE, &all, c.delta - c.delta_draws, &cost_replace));
     c.sampler = "poisson";
+    c.batch = 200;
     c.events = c.events_replace = &all;
     c.noise_multiplier = c.noise_stddev = 2;
     c.replace_is_group_bound = cost_replace.group_bound;
@@ -315,11 +316,13 @@ static void sampled(void **state)
     c.epsilon_replace = pvi_cert_claim(cost_replace.epsilon, INFINITY);
     PVT_TRUE(cost_replace.group_bound);
     PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    c.batch = 400;
     c.events = &more; /* twice the rate costs more than was claimed */
     PVT_IS(forged(&c), PV_E_VERIFY);
     c.events_replace = &more;
     PVT_IS(forged(&c), PV_E_VERIFY);
     c.events = c.events_replace = &all;
+    c.batch = 200;
     c.replace_is_group_bound = false; /* would need the noise of replace */
     PVT_IS(forged(&c), PV_E_VERIFY);
 }
