@@ -9,13 +9,13 @@
 const option cli_options[] = {
     { "model", "model", "NAME", "what is fitted", PLAN },
     { "optimizer", "optimizer", "NAME", "how it is fitted", PLAN },
-    { "epsilon", "budget.epsilon", "E", "privacy budget: smaller is more private", PLAN },
-    { "delta", "budget.delta", "D", "chance that the guarantee may fail, far below 1/rows", PLAN },
-    { "relation", "budget.relation", "NAME", "what one person can change", PLAN },
-    { "accountant", "accountant", "NAME", "how the cost is computed", PLAN },
+    { "epsilon", "budget.epsilon", "E", "privacy budget: smaller is more private", PLAN | OPT_ACCT },
+    { "delta", "budget.delta", "D", "chance that the guarantee may fail, far below 1/rows", PLAN | OPT_ACCT },
+    { "relation", "budget.relation", "NAME", "what one person can change", PLAN | OPT_ACCT },
+    { "accountant", "accountant", "NAME", "how the cost is computed", PLAN | OPT_ACCT },
     { "reg", "reg", "NAME", "penalty on the weights", PLAN },
     { "set", "set", "NAME", "set the weights must lie in", PLAN },
-    { "sampler", "sampler", "NAME", "which rows a step looks at", PLAN },
+    { "sampler", "sampler", "NAME", "which rows a step looks at", PLAN | OPT_ACCT },
     { "privacy", "privacy", "on|off", "off: fit without noise; every output says NOT PRIVATE", PLAN },
     { "diagnostics", "run.diagnostics", NULL, "report quantities that are NOT PRIVATE, such as the training loss",
       PLAN },
@@ -26,6 +26,10 @@ const option cli_options[] = {
     { "threads", "run.threads", "N", "threads; 0 takes every core", PLAN | OPT_DATA },
     { "config", NULL, "FILE", "read settings from a JSON file first", PLAN },
     { "dump-config", NULL, "FILE", "write the settings as JSON; - prints them and stops", PLAN },
+    { "file", "file", "FILE", "a tree of events as JSON, as certificates have it", OPT_ACCT },
+    { "group", "rows", "K", "protect any K rows at once instead of one", OPT_ACCT },
+    { "all", "all", NULL, "show every accountant that has a proof", OPT_ACCT },
+    { "svg", "svg", "FILE", "draw the curve and the errors of every test", OPT_DRAW },
     { "out", NULL, "FILE", "where the result goes", OPT_OUT },
     { "certificate", NULL, "FILE", "write the certificate to a file of its own", OPT_CERT },
     { "json", NULL, NULL, "print one JSON object", OPT_JSON },
@@ -143,7 +147,7 @@ static int check_words(const command *cmd, const args *a)
     if (a->n_words > cmd->max_words)
         return usage("unexpected argument %s; usage: privet %s %s", a->words[cmd->max_words], cmd->name, cmd->words);
     if (a->n_words < cmd->min_words) return usage("%s needs more: privet %s %s", cmd->name, cmd->name, cmd->words);
-    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA)))
+    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT)))
         return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
     return EXIT_DONE;
 }

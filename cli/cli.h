@@ -19,7 +19,9 @@ enum {                /* which commands know an option */
        OPT_CERT = 8u, /* can write the certificate as a file of its own          */
        OPT_JSON = 16u,
        OPT_QUIET = 32u,
-       OPT_ALWAYS = 64u
+       OPT_ALWAYS = 64u,
+       OPT_ACCT = 128u, /* questions about events: account, calibrate, curve       */
+       OPT_DRAW = 256u
 };
 typedef struct option {
     const char *name;
@@ -69,6 +71,9 @@ int cmd_eval(cli *c);
 int cmd_plan(cli *c);
 int cmd_verify(cli *c);
 int cmd_list(cli *c);
+int cmd_account(cli *c);
+int cmd_calibrate(cli *c);
+int cmd_curve(cli *c);
 int cmd_demo(cli *c);
 int cmd_help(cli *c);
 int cmd_man(cli *c);
@@ -124,6 +129,11 @@ bool jv_next(jv_iter *it);
 double jv_num(jv v); /* NAN if it is not a number; "inf" is */
 bool jv_true(jv v);
 const char *jv_str(jv v, char *buf, size_t cap); /* unescaped, or the token; "" when absent */
+
+/* ---- questions about events (request.c, curve_svg.c) ---------------------------------------------------- */
+char *make_request(const cli *c, const char *mechanism);  /* free() it; mechanism when none is named */
+const char *setting_value(const cli *c, const char *key); /* the last one given; NULL: none */
+char *curve_svg(jv curve);                                /* free() it */
 
 /* ---- results for people (show.c) ------------------------------------------------------------------------ */
 void row(const char *label, const char *fmt, ...) CLI_PRINTF(2, 3); /* aligned pair on stdout */

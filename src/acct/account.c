@@ -116,7 +116,8 @@ static pv_status group_epsilon(const run *r, double delta, double *eps)
 typedef struct question {
     pv_relation rel;
     const pv_event *ev;
-    bool group; /* ask under zero-out and apply (1) */
+    bool group;             /* ask under zero-out and apply (1) */
+    const pvi_curve *curve; /* borrowed: the points ask_curve fills */
 } question;
 
 static pv_status ask_epsilon(const run *r, const question *q, double delta, pvi_cost *out)
@@ -139,6 +140,22 @@ static pv_status ask_delta(const run *r, const question *q, double eps, pvi_cost
     s = r->ops->delta_ub(r->st, r->cfg, q->group ? 0.5 * eps : eps, &out->delta);
     if (s == PV_OK && q->group) out->delta = group_delta(0.5 * eps, out->delta);
     if (s == PV_OK && !(out->delta >= 0 && out->delta <= 1)) s = PV_E_NUMERIC;
+    return s;
+}
+
+/* The smallest delta at each point; a point that fails leaves what other accountants have put there. */
+static pv_status ask_curve(const run *r, const question *q, double x, pvi_cost *out)
+{
+    (void)x;
+    pv_status s = r->ops->compose(r->st, r->cfg, q->group ? PV_REL_ZERO_OUT : q->rel, q->ev);
+    for (int64_t i = 0; s == PV_OK && i < q->curve->n; i++) {
+        const double eps = q->curve->epsilon[i];
+        double d = 1.0;
+        s = r->ops->delta_ub(r->st, r->cfg, q->group ? 0.5 * eps : eps, &d);
+        if (q->group) d = group_delta(0.5 * eps, d);
+        if (s == PV_OK && d >= 0 && d < q->curve->delta[i]) q->curve->delta[i] = d;
+    }
+    *out = (pvi_cost) { .accountant = r->ops->head.name, .group_bound = q->group };
     return s;
 }
 
@@ -188,7 +205,7 @@ static pv_status ask_best(pv_ctx *ctx, ask_fn fn, const question *q, double x, p
         if (c.epsilon_lower > lower) lower = c.epsilon_lower;
         if (!found || better(out, &c)) *out = c;
         found = true;
-        if (fn == ask_epsilon && out->epsilon - lower <= 1e-9 * out->epsilon) break;
+        if (fn == ask_epsilon && out->epsilon < INFINITY && out->epsilon - lower <= 1e-9 * out->epsilon) break;
     }
     if (!found)
         return pvi_fail(ctx, PV_E_UNSUPPORTED, "no accountant has a proof for these events under %s",
@@ -200,13 +217,13 @@ static pv_status ask_best(pv_ctx *ctx, ask_fn fn, const question *q, double x, p
 /* ---- the calls ------------------------------------------------------------------------------------------ */
 
 static pv_status answer(pv_ctx *ctx, const char *accountant, ask_fn fn, pv_relation rel, const pv_event *ev, double x,
-                        pvi_cost *out)
+                        const pvi_curve *curve, pvi_cost *out)
 {
     if (rel != PV_REL_ZERO_OUT && rel != PV_REL_REPLACE)
         return pvi_fail(ctx, PV_E_ARG, "the relation is zero-out or replace");
     const pv_status s = pvi_event_check(ctx, ev);
     if (s != PV_OK) return s;
-    const question q = { .rel = rel, .ev = ev, .group = rel == PV_REL_REPLACE && has_poisson(ev) };
+    const question q = { rel, ev, rel == PV_REL_REPLACE && has_poisson(ev), curve };
     return strcmp(accountant, "best") == 0 ? ask_best(ctx, fn, &q, x, out)
                                            : ask_named(ctx, accountant, fn, &q, x, out);
 }
@@ -217,7 +234,7 @@ pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, cons
     *out = (pvi_cost) { 0 };
     if (!(delta >= 0 && delta < 1)) return pvi_fail(ctx, PV_E_ARG, "delta %g is not in [0, 1)", delta);
     pvi_cost c;
-    const pv_status s = answer(ctx, accountant, ask_epsilon, rel, ev, delta, &c);
+    const pv_status s = answer(ctx, accountant, ask_epsilon, rel, ev, delta, NULL, &c);
     if (s == PV_OK) *out = c;
     return s;
 }
@@ -229,9 +246,17 @@ pv_status pvi_account_delta(pv_ctx *ctx, const char *accountant, pv_relation rel
     if (used) *used = NULL;
     if (!(epsilon >= 0)) return pvi_fail(ctx, PV_E_ARG, "epsilon %g is negative", epsilon);
     pvi_cost c;
-    const pv_status s = answer(ctx, accountant, ask_delta, rel, ev, epsilon, &c);
+    const pv_status s = answer(ctx, accountant, ask_delta, rel, ev, epsilon, NULL, &c);
     if (s != PV_OK) return s;
     *delta = c.delta;
     if (used) *used = c.accountant;
     return PV_OK;
+}
+
+pv_status pvi_account_curve(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev,
+                            const pvi_curve *curve)
+{
+    pvi_cost c;
+    for (int64_t i = 0; i < curve->n; i++) curve->delta[i] = 1.0;
+    return answer(ctx, accountant, ask_curve, rel, ev, 0.0, curve, &c);
 }

@@ -46,6 +46,11 @@ pv_status pvi_meter_spend(pvi_meter *m, const pv_event *leaf);   /* PV_E_PLAN: n
 bool pvi_meter_done(const pvi_meter *m);                         /* everything planned was spent   */
 double pvi_meter_fraction(const pvi_meter *m);                   /* leaves spent / leaves planned  */
 
+/* ---- rounding up unless exact (round.c); finite arguments -------------------------------------------- */
+double pvi_add_up(double x, double y);
+double pvi_mul_up(double x, double y);
+double pvi_div_up(double x, double y); /* y > 0 */
+
 /* ---- one Gaussian of parameter mu = sensitivity / standard deviation (gdp.c) ---------------------
  * The exact curve delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), bracketed; mu >= 0.   */
 double pvi_gdp_delta_ub(double mu, double eps);
@@ -99,6 +104,25 @@ pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, cons
                       pvi_cost *out);
 pv_status pvi_account_delta(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
                             double *delta, const char **used);
+/* delta[i], an upper bound at epsilon[i] >= 0, for n points at once (best: the smallest at each point). */
+typedef struct pvi_curve {
+    int64_t n;
+    const double *epsilon;
+    double *delta;
+} pvi_curve;
+pv_status pvi_account_curve(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev,
+                            const pvi_curve *curve);
+/* The same for any k rows at once: (k e, (e^{ke} - 1)/(e^e - 1) delta(e)) with the best e. */
+pv_status pvi_account_rows(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double delta,
+                           int64_t k, pvi_cost *out);
+
+/* ---- what a curve means (curve.c) ------------------------------------------------------------------- */
+/* Lower bound on the type II error of every test with type I error alpha. */
+double pvi_tradeoff(const pvi_curve *c, double alpha);
+/* Smallest mu whose Gaussian curve lies on or above the given one at every point: a fit, and a guarantee only
+ * at these points.  INFINITY: none. */
+double pvi_mu_fit(const pvi_curve *c);
+
 /* Smallest s (to a relative 1e-6, on the safe side) such that the cost of pvi_event_scale(ev, s) is at
  * most epsilon at delta; re-verified after rounding. */
 pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,

@@ -40,7 +40,7 @@ static pv_status pair_of(const pvi_term *t, pv_relation rel, double *eps, double
 {
     *delta = 0.0;
     switch (t->kind) {
-    case PV_EV_LAPLACE: *eps = pv_up(1.0 / t->a, 1); break;
+    case PV_EV_LAPLACE: *eps = pvi_div_up(1.0, t->a); break;
     case PV_EV_SELECT: *eps = t->a; break;
     case PV_EV_EPS_DELTA: *eps = t->a, *delta = t->b; break;
     case PV_EV_BALL: *eps = 0.0, *delta = t->a; break;
@@ -68,7 +68,7 @@ static pv_status add(void *user, const pvi_term *t)
     if (ok != PV_OK) return ok;
     s->log_keep = pvi_down(s->log_keep + pvi_down(n * pvi_down(log1p(-delta), 2), 1), 1);
     if (!(eps > 0)) return PV_OK;
-    s->T = pv_up(s->T + pv_up(n * eps, 1), 1);
+    s->T = pvi_add_up(s->T, pvi_mul_up(n, eps));
     s->U = pv_up(s->U + pv_up(n * eps * tanh(0.5 * eps), 4), 1);
     s->V = pv_up(s->V + pv_up(n * eps * eps, 2), 1);
     s->N += n;

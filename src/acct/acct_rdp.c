@@ -78,7 +78,7 @@ static double term_K(const item *t, double m)
         return t->fixed ? pvi_renyi_replace(t->a, t->rate, m) : pvi_renyi_poisson(t->a, t->rate, m);
     switch (t->kind) {
     case PV_EV_GAUSSIAN: return pv_up(m * (1.0 + m) / (2.0 * t->a * t->a), 4); /* (1) */
-    case PV_EV_LAPLACE: return laplace(pv_up(1.0 / t->a, 1), m);
+    case PV_EV_LAPLACE: return laplace(pvi_div_up(1.0, t->a), m);
     case PV_EV_SELECT: return selection(t->a, m);
     default: return pure(t->a, m);
     }
@@ -89,7 +89,7 @@ static double term_K(const item *t, double m)
 /* The pure epsilon of a term; sampled ones by (7). */
 static double pure_epsilon(const pvi_term *t)
 {
-    const double eps = t->kind == PV_EV_LAPLACE ? pv_up(1.0 / t->a, 1) : t->a;
+    const double eps = t->kind == PV_EV_LAPLACE ? pvi_div_up(1.0, t->a) : t->a;
     if (t->sampler == PV_EV_NONE) return eps;
     const double sampled = pv_up(log1p(t->rate * expm1(eps)), 4);
     return sampled < eps ? sampled : eps; /* also when expm1 overflows */

@@ -47,7 +47,7 @@ static pv_status add(void *user, const pvi_term *t)
     default: return PV_E_UNSUPPORTED;
     }
     state *s = user;
-    s->rho = pv_up(s->rho + pv_up((double)t->count * rho, 1), 1); /* (4) */
+    s->rho = pvi_add_up(s->rho, pvi_mul_up((double)t->count, rho)); /* (4) */
     return PV_OK;
 }
 

@@ -1,0 +1,103 @@
+# account, calibrate, curve: the documented answers, every kind of bad input, and a drawing that is whole.
+. "$PRIVET_SOURCE/tests/cli/lib.sh"
+
+value() { # KEY: a number of the JSON in out
+    sed -n "s/^ *\"$1\": \"\\{0,1\\}\\([^,\"]*\\).*/\\1/p" out | head -1
+}
+between() { # LOW VALUE HIGH
+    checks=$((checks + 1))
+    awk -v a="$1" -v x="$2" -v b="$3" 'BEGIN { exit !(x != "" && a <= x && x <= b) }' || problem "$2 is not in [$1, $3]"
+}
+
+# ---- known values
+ok account gaussian z=1.1 q=0.00426666667 steps=14063 --delta 1e-5 --accountant rdp --json
+between 2.5962 "$(value epsilon)" 2.5972
+same 'accountant' rdp "$(value accountant)"
+same 'relation' zero-out "$(value relation)"
+ok account gaussian z=1.1 q=0.00426666667 steps=14063 --delta 1e-5 --json
+between 2.3816 "$(value epsilon)" 2.5972
+between 0 "$(value epsilon_lower)" 2.3817
+ok account gaussian z=10 steps=100 --delta 1e-5 --json
+between 4.3767 "$(value epsilon)" 4.3777
+between 4.3767 "$(value epsilon_lower)" 4.3777
+between 0 "$(value seconds)" 1e9
+ok account gaussian z=10 steps=100 --delta 1e-5
+same 'for people' 'cost         epsilon 4.37718 at delta 1e-05
+by           accountant gaussian, relation zero-out
+at least     epsilon 4.37718, certified too: no accountant can go below' "$(cat out)"
+ok account gaussian z=10 steps=100 --epsilon 4.37718
+has out 'at delta 9.99992e-06'
+ok account gaussian z=3 --delta 1e-5 --group 3
+has out 'any 3 rows at once'
+ok account gaussian z=10 --delta 1e-5 --all
+has out 'zcdp'
+ok account laplace scale=2 --delta 0
+has out 'epsilon 0.5 at delta 0'
+ok account gaussian z=2 q=0.01 --delta 1e-5 --relation replace
+has out 'two zero-out steps (group bound)'
+ok account gaussian z=2 q=0.01 sampler=fixed --delta 1e-5 --relation replace --json
+same 'no group bound' false "$(value group_bound)"
+
+# ---- calibrating and accounting agree
+for q in 1 0.01; do
+    ok calibrate --epsilon 1 --delta 1e-5 q=$q steps=300 --json
+    z=$(value noise_multiplier)
+    ok account gaussian z="$z" q=$q steps=300 --delta 1e-5 --json
+    between 0.9999 "$(value epsilon)" 1
+done
+ok calibrate --epsilon 1 --delta 1e-5 steps=100
+has out 'noise        multiplier 37.3'
+ok calibrate select --epsilon 1 --delta 0 steps=10
+has out 'for each selection'
+
+# ---- event trees in files
+printf '{"kind": "repeat", "times": 100, "event": {"kind": "gaussian", "noise_multiplier": 10}}\n' >events.json
+ok account --file events.json --delta 1e-5 --json
+between 4.3767 "$(value epsilon)" 4.3777
+ok calibrate --file events.json --epsilon 1 --delta 1e-5
+has out 'multiply every noise in the file by 3.73'
+
+# ---- the curve and its drawing
+ok curve gaussian z=1.1 steps=3 --svg privacy.svg
+has out 'mu           1.57459 fits'
+has out 'drawing      privacy.svg'
+check 'the drawing ends' grep -q '^</svg>' privacy.svg
+check 'no number is missing in the drawing' sh -c '! grep -qiE "nan|inf[^o]" privacy.svg'
+if command -v xmllint >/dev/null; then check 'the drawing is XML' xmllint --noout privacy.svg; fi
+ok curve gaussian z=1 --json
+has out '"mu_is"'
+fails 3 'privet: nowhere/p.svg: cannot be written: No such file or directory' curve gaussian z=1 --svg nowhere/p.svg
+
+# ---- refusals: one line each
+fails 2 'privet: give a mechanism such as gaussian, or a file of events, not both' account --delta 1e-5
+fails 2 'privet: give a mechanism such as gaussian, or a file of events, not both' account gaussian z=1 --file events.json --delta 1e-5
+fails 2 'privet: gauss: one of gaussian, laplace, select, ball, eps-delta is needed' account gauss z=1 --delta 1e-5
+fails 2 'privet: gaussian needs z=...' account gaussian --delta 1e-5
+fails 2 'privet: give delta to learn epsilon, or epsilon to learn delta' account gaussian z=1
+fails 2 'privet: event: noise multiplier 0 is not in [1e-100, 1e100]' account gaussian z=0 --delta 1e-5
+fails 2 'privet: event: noise multiplier -1 is not in [1e-100, 1e100]' account gaussian z=-1 --delta 1e-5
+fails 2 'privet: z=nan: a number is needed' account gaussian z=nan --delta 1e-5
+fails 2 'privet: event: sampling rate 1.5 is not in (0, 1]' account gaussian z=1 q=1.5 --delta 1e-5
+fails 2 'privet: steps=0: a whole number between 1 and 2^53 is needed' account gaussian z=1 steps=0 --delta 1e-5
+fails 2 'privet: steps=many: a number is needed' account gaussian z=1 steps=many --delta 1e-5
+fails 2 'privet: delta 1 is not in [0, 1)' account gaussian z=1 --delta 1
+fails 2 'privet: delta=nan: a number is needed' account gaussian z=1 --delta nan
+fails 2 'privet: unknown setting step; did you mean steps?' account gaussian z=1 step=3 --delta 1e-5
+fails 2 'privet: relation=add: zero-out or replace is needed' account gaussian z=1 --delta 1e-5 --relation add
+fails 2 'privet: unknown accountant magic: `privet list accountant` shows them' account gaussian z=1 --delta 1e-5 --accountant magic
+fails 2 'privet: accountant gaussian has no proof for these events under zero-out; try best' account gaussian z=1 q=0.1 --delta 1e-5 --accountant gaussian
+fails 2 'privet: no accountant has a proof for these events under zero-out' account gaussian z=1 q=0.1 sampler=fixed --delta 1e-5
+fails 2 'privet: calibration needs epsilon and delta' calibrate --epsilon 1
+fails 4 'privet: no amount of noise reaches epsilon 1 at delta 0 for these events' calibrate --epsilon 1 --delta 0
+fails 3 'privet: none.json: No such file or directory' account --file none.json --delta 1e-5
+head -c 43 events.json >cut.json
+fails 3 'privet: cut.json:1:44: a key in double quotes is needed' account --file cut.json --delta 1e-5
+printf '{"kind": "future"}' >future.json
+fails 3 'privet: future.json:1:10: unknown kind of event: future' account --file future.json --delta 1e-5
+awk 'BEGIN { for (i = 0; i < 1000000; i++) printf "{\"kind\":\"repeat\",\"times\":1,\"event\":" }' >deep.json
+run account --file deep.json --delta 1e-5
+same 'a million levels: exit code' 3 "$code"
+same 'a million levels: one line' 1 "$(wc -l <err | tr -d ' ')"
+has err 'nested too deeply'
+only_files events.json privacy.svg cut.json future.json deep.json
+finish

@@ -1,0 +1,307 @@
+/* test_account_api.c - pv_account, pv_calibrate, pv_curve: requests, answers, refusals, exhausted memory. */
+#include "core/core.h"
+#include "pvtest.h"
+
+#include <unistd.h>
+
+static pv_ctx *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+typedef pv_status (*call)(pv_ctx *, const char *, char **);
+
+static pv_arena *arena_of_answer;
+static const pvi_json *ask(call f, const char *request)
+{
+    char *json;
+    pvi_json *v;
+    const pv_status s = f(ctx, request, &json);
+    PVT_CHECK(s == PV_OK, "%s: %s", request, pv_ctx_errmsg(ctx));
+    pvi_arena_free(arena_of_answer);
+    arena_of_answer = pvi_arena_create(ctx);
+    PVT_OK(pvi_json_parse(ctx, arena_of_answer, "answer", json, strlen(json), &v));
+    pv_string_free(ctx, json);
+    return v;
+}
+
+static double num(const pvi_json *v, const char *key)
+{
+    const pvi_json *m = pvi_json_get(v, key);
+    PVT_CHECK(m && m->type == PVI_JNUM, "%s is not a number", key);
+    return m->num;
+}
+
+static const char *str(const pvi_json *v, const char *key)
+{
+    const pvi_json *m = pvi_json_get(v, key);
+    PVT_CHECK(m && m->type == PVI_JSTR, "%s is not text", key);
+    return m->text;
+}
+
+#define SAMPLED "\"mechanism\":\"gaussian\",\"z\":1.1,\"q\":0.004266666666666667,\"steps\":14063"
+
+static void known_answers(void **state)
+{
+    (void)state;
+    const pvi_json *v = ask(pv_account, "{" SAMPLED ",\"delta\":1e-5,\"accountant\":\"rdp\"}");
+    PVT_NEAR(num(v, "epsilon"), 2.5967, 5e-4);
+    assert_string_equal(str(v, "accountant"), "rdp");
+    assert_string_equal(str(v, "relation"), "zero-out");
+    PVT_NEAR(num(v, "delta"), 1e-5, 0);
+    PVT_TRUE(num(v, "seconds") >= 0 && num(v, "epsilon_lower") <= num(v, "epsilon"));
+    assert_string_equal(str(pvi_json_get(pvi_json_get(v, "events"), "event"), "kind"), "poisson");
+
+    v = ask(pv_account,
+            "{\"mechanism\":\"gaussian\",\"z\":\"10\",\"steps\":\"1e2\",\"delta\":\"1e-5\",\"all\":true}");
+    PVT_NEAR(num(v, "epsilon"), 4.3772, 5e-4);
+    PVT_TRUE(pvi_json_get(v, "accountants")->count >= 3);
+    v = ask(pv_account, "{\"mechanism\":\"gaussian\",\"z\":10,\"steps\":100,\"epsilon\":4.37718,\"all\":false}");
+    PVT_REL(num(v, "delta"), 1e-5, 1e-4);
+    v = ask(pv_account,
+            "{\"events\":{\"kind\":\"gaussian\",\"noise_multiplier\":1},\"delta\":1e-5,\"relation\":\"replace\"}");
+    PVT_NEAR(num(v, "epsilon"), 4.3772, 5e-4);
+    assert_string_equal(str(v, "relation"), "replace");
+    v = ask(pv_account, "{\"mechanism\":\"gaussian\",\"z\":3,\"rows\":3,\"delta\":1e-5}");
+    PVT_NEAR(num(v, "epsilon"), 4.3772, 5e-4);
+    v = ask(pv_account, "{\"mechanism\":\"laplace\",\"scale\":2,\"delta\":0}");
+    PVT_NEAR(num(v, "epsilon"), 0.5, 1e-12);
+    v = ask(pv_account, "{\"mechanism\":\"select\",\"eps0\":0.1,\"steps\":10,\"delta\":1e-9,\"accountant\":\"compose:"
+                        "method=basic\"}");
+    PVT_NEAR(num(v, "epsilon"), 1, 1e-12);
+    v = ask(pv_account, "{\"mechanism\":\"eps-delta\",\"eps0\":1,\"delta0\":1e-7,\"delta\":1e-6}");
+    PVT_TRUE(num(v, "epsilon") <= 1);
+    v = ask(pv_account, "{\"mechanism\":\"ball\",\"delta0\":1e-4,\"q\":0.01,\"sampler\":\"fixed\",\"relation\":"
+                        "\"replace\",\"delta\":1e-5}");
+    PVT_NEAR(num(v, "epsilon"), 0, 0);
+    assert_string_equal(str(v, "accountant"), "tv");
+}
+
+static void calibrations(void **state)
+{
+    (void)state;
+    const pvi_json *v = ask(pv_calibrate, "{\"mechanism\":\"gaussian\",\"steps\":100,\"epsilon\":1,\"delta\":1e-5}");
+    const double z = num(v, "noise_multiplier");
+    PVT_TRUE(num(v, "epsilon") <= 1 && num(v, "epsilon") > 1 - 1e-5 && num(v, "target_epsilon") == 1);
+    PVT_NEAR(num(v, "factor"), z, 0);
+    char request[256];
+    snprintf(request, sizeof request, "{\"mechanism\":\"gaussian\",\"z\":%.17g,\"steps\":100,\"delta\":1e-5}", z);
+    PVT_TRUE(num(ask(pv_account, request), "epsilon") <= 1);
+    v = ask(pv_calibrate, "{\"mechanism\":\"select\",\"eps0\":2,\"steps\":5,\"epsilon\":1,\"delta\":0}");
+    PVT_REL(num(v, "eps0"), 0.2, 1e-5);
+    v = ask(pv_calibrate,
+            "{\"events\":{\"kind\":\"sequence\",\"events\":[{\"kind\":\"gaussian\",\"noise_multiplier\":2},"
+            "{\"kind\":\"laplace\",\"scale\":1}]},\"epsilon\":0.5,\"delta\":1e-6}");
+    PVT_TRUE(!pvi_json_get(v, "noise_multiplier") && num(v, "factor") > 1);
+}
+
+static void curves(void **state)
+{
+    (void)state;
+    const pvi_json *v = ask(pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1}");
+    const pvi_json *e = pvi_json_get(v, "epsilon")->child, *d = pvi_json_get(v, "delta")->child;
+    PVT_REL(num(v, "mu"), 1, 1e-9);
+    double last = 2;
+    for (; e; e = e->next, d = d->next) {
+        const double mu = 1, t = e->num / mu,
+                     want = 0.5 * erfc((t - 0.5) / sqrt(2)) - exp(e->num) * 0.5 * erfc((t + 0.5) / sqrt(2));
+        PVT_CHECK(fabs(d->num - want) <= 1e-9 * want + 1e-16 && d->num < last, "eps=%g: %g, %g", e->num, d->num,
+                  want);
+        last = d->num;
+    }
+    PVT_REL(last, 1e-10, 1e-6);
+    PVT_IS(pvi_json_get(v, "alpha")->count, pvi_json_get(v, "beta")->count);
+    v = ask(pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":2}");
+    PVT_TRUE(pvi_json_get(v, "epsilon")->count > 10);
+    v = ask(pv_curve, "{\"mechanism\":\"ball\",\"delta0\":0.25}"); /* flat: delta does not fall with epsilon */
+    PVT_NEAR(pvi_json_get(v, "delta")->child->num, 0.25, 1e-12);
+}
+
+static void files(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/privet-events-XXXXXX", request[256];
+    char *json;
+    close(mkstemp(path));
+    static const struct {
+        const char *body;
+        pv_status want;
+        const char *message;
+    } cases[] = {
+        { "{\"kind\":\"gaussian\",\n \"noise_multiplier\": 1}", PV_OK, "" },
+        { "{\"kind\":\"gaussian\",\n \"noise_multiplier\": 1", PV_E_FORMAT, ":2:23: the text ends in the middle" },
+        { "{\"kind\":\"gaussian\",\n \"noise_multiplier\": -1}", PV_E_FORMAT,
+          ":1:1: event: noise multiplier -1 is not in" },
+        { "", PV_E_FORMAT, "the text ends" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        PVT_OK(pvi_file_write(ctx, path, cases[i].body, strlen(cases[i].body)));
+        snprintf(request, sizeof request, "{\"file\":\"%s\",\"delta\":1e-5}", path);
+        PVT_IS(pv_account(ctx, request, &json), cases[i].want);
+        PVT_CHECK(cases[i].want == PV_OK || strstr(pv_ctx_errmsg(ctx), cases[i].message), "%s", pv_ctx_errmsg(ctx));
+        pv_string_free(ctx, json);
+    }
+    /* a million levels in a file: one line, no stack */
+    enum { LEVELS = 1000000 };
+    static const char open[] = "{\"kind\":\"repeat\",\"times\":1,\"event\":";
+    char *deep = malloc(LEVELS * sizeof open);
+    for (size_t i = 0; i < LEVELS; i++) memcpy(deep + i * (sizeof open - 1), open, sizeof open);
+    PVT_OK(pvi_file_write(ctx, path, deep, strlen(deep)));
+    free(deep);
+    PVT_IS(pv_account(ctx, request, &json), PV_E_FORMAT);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "nested too deeply") && !json);
+    unlink(path);
+    PVT_IS(pv_account(ctx, request, &json), PV_E_IO);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        call f;
+        const char *request;
+        pv_status want;
+        const char *message;
+    } bad[] = {
+        { pv_account, NULL, PV_E_ARG, "a request is needed" },
+        { pv_account, "", PV_E_FORMAT, "request:1:1" },
+        { pv_account, "[]", PV_E_FORMAT, "an object is needed" },
+        { pv_account, "{\"delt\":1}", PV_E_PARAM, "unknown setting delt; did you mean delta?" },
+        { pv_account, "{\"frobnicate\":1}", PV_E_PARAM, "unknown setting frobnicate" },
+        { pv_account, "{\"delta\":1e-5}", PV_E_PARAM, "give a mechanism" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"file\":\"x\"}", PV_E_PARAM, "give a mechanism" },
+        { pv_account, "{\"mechanism\":3}", PV_E_PARAM, "mechanism: text is needed" },
+        { pv_account, "{\"file\":3}", PV_E_PARAM, "file: text is needed" },
+        { pv_account, "{\"mechanism\":\"gausian\",\"z\":1}", PV_E_PARAM, "one of gaussian" },
+        { pv_account, "{\"mechanism\":\"gaussian\"}", PV_E_PARAM, "gaussian needs z=" },
+        { pv_account, "{\"mechanism\":\"eps-delta\",\"eps0\":1}", PV_E_PARAM, "eps-delta needs delta0=" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":\"much\"}", PV_E_PARAM, "z=much: a number is needed" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":[]}", PV_E_PARAM, "z=...: a number is needed" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"q\":true}", PV_E_PARAM, "q=...: a number" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":0.5}", PV_E_PARAM, "steps=0.5: a whole number" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":{}}", PV_E_PARAM, "steps=...: a number" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"none\"}", PV_E_PARAM, "poisson or fixed" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":1}", PV_E_PARAM, "sampler: text" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":\"x\"}", PV_E_PARAM, "delta=x" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":\"x\"}", PV_E_PARAM, "epsilon=x" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"rows\":\"x\"}", PV_E_PARAM, "rows=x" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"accountant\":1}", PV_E_PARAM, "accountant: text" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"relation\":1}", PV_E_PARAM, "relation: text" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"relation\":\"add\"}", PV_E_PARAM,
+          "zero-out or replace" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":0,\"delta\":1e-5}", PV_E_ARG, "noise multiplier 0" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"q\":2,\"delta\":1e-5}", PV_E_ARG, "sampling rate 2" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1}", PV_E_ARG, "delta 1 is not in" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1}", PV_E_PARAM, "give delta to learn epsilon" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1e-5,\"epsilon\":1}", PV_E_PARAM, "give delta" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":1,\"rows\":2}", PV_E_PARAM,
+          "groups need delta" },
+        { pv_account, "{\"events\":{\"kind\":\"none\"},\"z\":1}", PV_E_PARAM, "z belongs to a mechanism" },
+        { pv_account, "{\"events\":3}", PV_E_FORMAT, "request:1:11: an event is an object" },
+        { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1}", PV_E_PARAM, "needs epsilon and delta" },
+        { pv_calibrate, "{\"mechanism\":\"gaussian\",\"delta\":1e-5}", PV_E_PARAM, "needs epsilon and delta" },
+        { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1,\"delta\":1e-5,\"rows\":2}", PV_E_PARAM,
+          "for one row" },
+        { pv_calibrate, "{\"mechanism\":\"ball\",\"epsilon\":1,\"delta\":1e-5}", PV_E_ARG, "no noise to calibrate" },
+        { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1,\"delta\":0}", PV_E_BUDGET, "no amount of noise" },
+        { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1e-5}", PV_E_PARAM, "a curve has no delta" },
+        { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"rows\":2}", PV_E_PARAM, "a curve has no delta" },
+        { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":-1}", PV_E_PARAM, "a positive number" },
+        { pv_curve, "{\"events\":{\"kind\":\"nonprivate\"}}", PV_E_UNSUPPORTED, "no accountant" },
+        { pv_curve, "{", PV_E_FORMAT, "request" },
+        { pv_calibrate, "{", PV_E_FORMAT, "request" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *json = (char *)"x";
+        const pv_status s = bad[i].f(ctx, bad[i].request, &json);
+        PVT_CHECK(s == bad[i].want && !json, "%s: status %d: %s", bad[i].request, (int)s, pv_ctx_errmsg(ctx));
+        PVT_CHECK(strstr(pv_ctx_errmsg(ctx), bad[i].message), "%s: %s", bad[i].request, pv_ctx_errmsg(ctx));
+    }
+}
+
+/* ---- memory: the k-th allocation fails, for every k ------------------------------------------------------ */
+
+typedef struct scarce {
+    int64_t left, live;
+} scarce;
+
+static void *get(void *self, size_t n)
+{
+    scarce *s = self;
+    if (s->left-- <= 0) return NULL;
+    s->live++;
+    return malloc(n);
+}
+
+static void put(void *self, void *p)
+{
+    ((scarce *)self)->live--;
+    free(p);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    static const struct {
+        call f;
+        const char *request;
+    } calls[] = {
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":2,\"q\":0.1,\"steps\":5,\"delta\":1e-5,\"rows\":2,"
+                      "\"accountant\":\"rdp\"}" },
+        { pv_account, "{\"events\":{\"kind\":\"sequence\",\"events\":[{\"kind\":\"gaussian\",\"noise_multiplier\":1}]"
+                      "},\"delta\":1e-5,\"rows\":2}" },
+        { pv_account,
+          "{\"mechanism\":\"gaussian\",\"z\":2,\"delta\":1e-5,\"accountant\":\"zcdp:conversion=paper\"}" },
+        { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1,\"delta\":1e-5}" },
+        { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":2}" },
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        pv_status s = PV_E_NOMEM;
+        for (int64_t k = 0; s != PV_OK; k++) {
+            scarce memory = { .left = INT64_MAX };
+            pv_ctx *c;
+            char *json;
+            const pv_alloc a = { get, put, &memory };
+            PVT_OK(pv_ctx_create(&a, &c));
+            memory.left = k;
+            s = calls[i].f(c, calls[i].request, &json);
+            PVT_CHECK(s == PV_OK || (s == PV_E_NOMEM && !json), "call %d, allocation %d: %s", (int)i, (int)k,
+                      pv_ctx_errmsg(c));
+            pv_string_free(c, json);
+            pv_ctx_free(c);
+            PVT_IS(memory.live, 0);
+            PVT_TRUE(k < 5000);
+        }
+    }
+}
+
+static int free_answer(void **state)
+{
+    (void)state;
+    pvi_arena_free(arena_of_answer);
+    arena_of_answer = NULL;
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test_teardown(known_answers, free_answer),
+        cmocka_unit_test_teardown(calibrations, free_answer),
+        cmocka_unit_test_teardown(curves, free_answer),
+        cmocka_unit_test(files),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(all, setup, teardown);
+}
