@@ -36,6 +36,10 @@ const uint64_t pvi_ten_u64[20] = { 1u,
                                    10000000000000000000u };
 const double pvi_ten_f64[23] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+const double pvi_signed_ten[2][16] = {
+    { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 },
+    { -1e0, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7, -1e8, -1e9, -1e10, -1e11, -1e12, -1e13, -1e14, -1e15 }
+};
 /* 5^q, upper and lower half, q = Q_LO .. Q_HI */
 static const uint64_t five[Q_HI - Q_LO + 1][2] = {
     { 0x86ccbb52ea94baeau, 0x98e947129fc2b4e9u }, /* 5^-65 */
@@ -146,4 +150,13 @@ bool pvi_decimal_wide(uint64_t m, int64_t q, double *out)
     const uint64_t word = (bits & 0x000FFFFFFFFFFFFFu) | (uint64_t)(e + 1023) << 52;
     memcpy(out, &word, 8);
     return true;
+}
+
+bool pvi_fast_scan(void)
+{
+#ifdef PVI_X86
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+#else
+    return false;
+#endif
 }

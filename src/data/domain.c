@@ -2,12 +2,16 @@
  *
  *   (1) clip   s = min(1, r / ||v||)      unit   s = r / ||v||  (zero rows stay zero)
  *   (2) r      the largest float <= R, so that the float bound norm[i] <= r <= R
- *   (3) stored x_j = fl32(s v_j); if rounding pushed ||x|| above r, s shrinks by 2^-24, 2^-23, ... until not
+ *   (3) stored x_j = fl32(s v_j) with s = (1 - 2^-22) r / ub, ub >= ||v||, whenever a row is scaled
  *
- * Squares of floats are exact in double.  A sum of k of them is off by at most k 2^-53 relative, which
- * decides all rows but those within that distance of r; those are summed again with the rounding
- * errors kept (two-sum), and the comparison with r^2, also exact, then errs only on the safe side.
- * A row of 0/1 values with ||v|| = R exactly is therefore stored unchanged.
+ * Why (3) is enough: rounding to float changes x_j by at most 2^-24 |s v_j| + 2^-150 (the second term for
+ * results below the normal range), so ||x|| <= (1 + 2^-24) s ||v|| + sqrt(p) 2^-150
+ * <= (1 + 2^-24)(1 - 2^-22) r + 2^-134 < r, since p < 2^32, r >= 10^-6 and s is off by a few 2^-53 relative.
+ *
+ * Squares of floats are exact in double, and a sum of k of them is off by at most k 2^-53 relative; that decides
+ * whether ||v|| <= r but for rows within that distance of r.  Those are summed again with the rounding errors kept
+ * (two-sum), and the comparison with r^2, also exact, then errs only on the safe side.  A row of 0/1 values
+ * with ||v|| = R exactly is therefore stored unchanged.
  *
  * With data.norm=max, R bounds the largest |x_j| instead of the length: s = min(1, r / max|v_j|) in (1), and
  * norm[i] is max|x_j|, a float already.
@@ -25,54 +29,44 @@ pvi_ball pvi_ball_of(const pvi_data_cfg *cfg)
 {
     float r = (float)cfg->row_norm;
     if ((double)r > cfg->row_norm) r = nextafterf(r, 0.0f); /* (2) */
-    return (pvi_ball) { .radius = r, .unit = cfg->norm == PVI_NORM_UNIT, .max = cfg->norm == PVI_NORM_MAX, .bias = (float)cfg->bias };
+    return (pvi_ball) {
+        .radius = r, .unit = cfg->norm == PVI_NORM_UNIT, .max = cfg->norm == PVI_NORM_MAX, .bias = (float)cfg->bias
+    };
 }
 
-static double square(float v, double s)
+static double square(float v)
 {
-    const double x = (double)(float)(s * (double)v);
-    return x * x;
+    return (double)v * (double)v; /* exact: 24 + 24 bits */
 }
 
-/* Sum of squares of fl32(s v_j), off by at most (n + 1) 2^-53 relative. */
-static double sum_squares(const pvi_ball *b, const float *v, int64_t n, double s)
+/* Sum of squares, off by at most (n + 4) 2^-53 relative. */
+static double sum_squares(const pvi_ball *b, const float *v, int64_t n)
 {
-    double a[4] = { square(b->bias, s), 0, 0, 0 };
+    double a[4] = { square(b->bias), 0, 0, 0 };
     int64_t j = 0;
     for (; j + 4 <= n; j += 4)
-        for (int k = 0; k < 4; k++) a[k] += square(v[j + k], s);
-    for (; j < n; j++) a[0] += square(v[j], s);
+        for (int k = 0; k < 4; k++) a[k] += square(v[j + k]);
+    for (; j < n; j++) a[0] += square(v[j]);
     return (a[0] + a[1]) + (a[2] + a[3]);
 }
 
 /* Is the exact sum of squares <= r^2?  May say no when it is, never yes when it is not. */
-static bool fits_exactly(const pvi_ball *b, const float *v, int64_t n, double s)
+static bool fits_exactly(const pvi_ball *b, const float *v, int64_t n)
 {
-    double sum = square(b->bias, s), lost = 0.0;
+    double sum = square(b->bias), lost = 0.0;
     for (int64_t j = 0; j < n; j++) {
-        const double x = square(v[j], s), t = sum + x, back = t - sum;
+        const double x = square(v[j]), t = sum + x, back = t - sum;
         lost += fabs((sum - (t - back)) + (x - back)); /* the rounding error of t, exact */
         sum = t;
     }
     /* lost is itself rounded, by less than lost * (n+1) 2^-53; twice lost covers it */
-    return sum + 2.0 * lost <= (double)b->radius * (double)b->radius;
+    return sum + 2.0 * lost <= square(b->radius);
 }
 
 static float round_up(double x)
 {
     const float f = (float)x;
     return (double)f < x ? nextafterf(f, INFINITY) : f;
-}
-
-/* Upper bound of the norm of fl32(s v), at most r; false: not provably inside. */
-static bool inside(const pvi_ball *b, const float *v, int64_t n, double s, double sum, float *norm)
-{
-    const double slack = 1.0 + ((double)n + 8.0) * 0x1p-53;
-    const float ub = round_up(sqrt(sum) * slack * (1.0 + 0x1p-52));
-    *norm = ub;
-    if (ub <= b->radius) return true;
-    *norm = b->radius;
-    return sqrt(sum) <= (double)b->radius * slack && fits_exactly(b, v, n, s);
 }
 
 static float largest(const pvi_ball *b, const float *v, int64_t n, double s)
@@ -94,15 +88,11 @@ static double max_scale(const pvi_ball *b, const float *v, int64_t n, float *nor
 double pvi_ball_scale(const pvi_ball *b, const float *v, int64_t n, float *norm)
 {
     if (b->max) return max_scale(b, v, n, norm);
-    const double sum = sum_squares(b, v, n, 1.0);
+    const double sum = sum_squares(b, v, n), r = (double)b->radius;
     if (sum == 0.0) return *norm = 0.0f, 1.0;
-    if (inside(b, v, n, 1.0, sum, norm) && (!b->unit || *norm == b->radius)) return 1.0;
-    const double s0 = (double)b->radius / sqrt(sum); /* (1) */
-    double s = s0, cut = 0x1p-24;
-    while (!inside(b, v, n, s, sum_squares(b, v, n, s), norm)) { /* (3) */
-        s = s0 * (1.0 - cut);
-        cut *= 2.0;
-        PVI_REQUIRE(cut < 1.0);
-    }
-    return s;
+    const double slack = 1.0 + ((double)n + 16.0) * 0x1p-53, root = sqrt(sum), ub = root * slack;
+    *norm = b->radius;
+    if (!b->unit && ub <= r) return *norm = round_up(ub), 1.0;
+    if (root <= r * slack && root >= r / slack && fits_exactly(b, v, n)) return 1.0; /* on the border, either mode */
+    return r / ub * (1.0 - 0x1p-22);                                                 /* (3) */
 }

@@ -7,7 +7,6 @@
  *
  * Each is a fixed map of one label, so it depends on no other row: which labels exist is declared,
  * never collected from the file (a class that only one person has would otherwise show). */
-#include "decimal.h"
 #include "reader.h"
 
 enum { MAX_CLASSES = 1 << 20 };
@@ -132,15 +131,12 @@ bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *
     return false;
 }
 
-bool pvi_label_memo_value(const pvi_label_rule *r, pvi_label_memo *m, const char *s, size_t len, float *y, char *why,
-                          size_t why_size)
+bool pvi_label_learn(const pvi_label_rule *r, pvi_label_memo *m, const char *s, size_t len, float *y, char *why,
+                     size_t why_size)
 {
-    if (len > 7) return pvi_label_value(r, s, len, y, why, why_size);
-    const uint64_t key = (pvi_load8(s) & (((uint64_t)1 << (8 * len)) - 1)) | (uint64_t)(len + 1) << 56;
-    for (int i = 0; i < PVI_MEMO; i++)
-        if (m->key[i] == key) return *y = m->y[i], true;
     if (!pvi_label_value(r, s, len, y, why, why_size)) return false;
-    m->key[m->next] = key;
+    if (len > 7) return true;
+    m->key[m->next] = pvi_label_key(s, len);
     m->y[m->next] = *y;
     m->next = (m->next + 1) % PVI_MEMO;
     return true;

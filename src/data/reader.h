@@ -7,6 +7,7 @@
  *   schema.c   the declared columns of a table                        pvi_schema */
 #ifndef PVI_READER_H
 #define PVI_READER_H
+#include "decimal.h"
 #include "load.h"
 
 /* ---- bytes (source.c) ------------------------------------------------------------------------
@@ -28,7 +29,8 @@ typedef struct pvi_word {
     const char *text;
     size_t len;
     int32_t code;
-    double num; /* NAN: not a number                                                                 */
+    uint64_t key[2]; /* the first 16 bytes, zeros behind the text                                    */
+    double num;      /* NAN: not a number                                                            */
 } pvi_word;
 typedef struct pvi_words { /* all in the load's arena                                                */
     pvi_word *word;
@@ -43,7 +45,39 @@ typedef struct pvi_span {
 /* Spans stay borrowed.  *twice: index of a word that occurs before, -1 if none; PV_E_NOMEM or PV_OK. */
 pv_status pvi_words_build(pv_ctx *ctx, pv_arena *a, int64_t n, const pvi_span *text, const int32_t *code,
                           pvi_words *out, int64_t *twice);
-int32_t pvi_words_find(const pvi_words *w, const char *s, size_t len);  /* code, or -1                 */
+/* Look-ups take text with 16 readable bytes behind its start; up to 16 bytes they branch on the outcome only. */
+static inline uint64_t pvi_word_mix(uint64_t a, uint64_t b)
+{
+    const uint64_t h = (a ^ (b * 0xC2B2AE3D27D4EB4Fu)) * 0x9E3779B97F4A7C15u;
+    return h ^ (h >> 32);
+}
+static inline void pvi_word_key(const char *s, size_t len, uint64_t key[2])
+{
+    static const uint64_t keep[9] = {
+        0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, 0xffffffffffffffff
+    };
+    key[0] = pvi_load8(s) & keep[len < 8 ? len : 8];
+    key[1] = pvi_load8(s + 8) & keep[len < 8 ? 0 : len - 8];
+}
+/* The code of a word, or -1 - the free slot where it belongs. */
+static inline int64_t pvi_words_place(const pvi_words *w, uint64_t k0, uint64_t k1, size_t len)
+{
+    uint64_t k = pvi_word_mix(k0 ^ len, k1) & w->mask;
+    for (; w->slot[k] >= 0; k = (k + 1) & w->mask) {
+        const pvi_word *v = &w->word[w->slot[k]];
+        if (((v->key[0] ^ k0) | (v->key[1] ^ k1) | (v->len ^ len)) == 0) return v->code;
+    }
+    return -1 - (int64_t)k;
+}
+int32_t pvi_words_find_long(const pvi_words *w, const char *s, size_t len);         /* above 16 bytes              */
+static inline int32_t pvi_words_find(const pvi_words *w, const char *s, size_t len) /* code, or -1          */
+{
+    uint64_t key[2];
+    if (len > 16) return pvi_words_find_long(w, s, len);
+    pvi_word_key(s, len, key);
+    const int64_t code = pvi_words_place(w, key[0], key[1], len);
+    return code < 0 ? -1 : (int32_t)code;
+}
 int32_t pvi_words_match(const pvi_words *w, const char *s, size_t len); /* also equal as numbers: 1 = +1.0 */
 
 /* ---- labels (label.c) ---------------------------------------------------------------------------- */
@@ -64,8 +98,20 @@ typedef struct pvi_label_memo { /* the last few short labels; zero-initialise, o
     float y[PVI_MEMO];
     int next;
 } pvi_label_memo;
-bool pvi_label_memo_value(const pvi_label_rule *r, pvi_label_memo *m, const char *s, size_t len, float *y, char *why,
-                          size_t why_size);
+static inline uint64_t pvi_label_key(const char *s, size_t len) /* len <= 7 */
+{
+    return (pvi_load8(s) & (((uint64_t)1 << (8 * len)) - 1)) | (uint64_t)(len + 1) << 56;
+}
+bool pvi_label_learn(const pvi_label_rule *r, pvi_label_memo *m, const char *s, size_t len, float *y, char *why,
+                     size_t why_size);
+static inline bool pvi_label_recall(const pvi_label_rule *r, pvi_label_memo *m, const char *s, size_t len, float *y,
+                                    char *why, size_t why_size)
+{
+    const uint64_t key = len <= 7 ? pvi_label_key(s, len) : 0;
+    for (int i = 0; i < PVI_MEMO && key; i++)
+        if (m->key[i] == key) return *y = m->y[i], true;
+    return pvi_label_learn(r, m, s, len, y, why, why_size);
+}
 pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r); /* declared against expected    */
 
 /* ---- schema (schema.c) ----------------------------------------------------------------------------- */
@@ -76,10 +122,11 @@ typedef enum pvi_missing { PVI_MISSING_ERROR, PVI_MISSING_ZERO, PVI_MISSING_MIDD
 typedef struct pvi_column {
     const char *name;
     pvi_coltype type;
-    double lo, hi;   /* number, real label                                                            */
-    bool raw;        /* number taken as it is: a table without a schema                                */
-    pvi_words words; /* category, class label                                                         */
-    int32_t first;   /* feature of the number, or of the first category                               */
+    double lo, hi;      /* number, real label                                                            */
+    double from, range; /* number: stored as (v - from) / range                                           */
+    bool raw;           /* number taken as it is, lo and hi are those of floats: no schema                */
+    pvi_words words;    /* category, class label                                                         */
+    int32_t first;      /* feature of the number, or of the first category                               */
     pvi_missing missing;
     int64_t outside; /* PVI_OUTSIDE_*; -1: as data.outside says                                       */
 } pvi_column;
@@ -134,8 +181,9 @@ struct pv_load {
 
 /* ---- text (text.c) ----------------------------------------------------------------------------------------- */
 typedef struct pvi_chunk {
-    const char *begin, *end; /* starts a line; end[-1] == '\n'; 64 bytes behind it are readable                 */
-    bool last;               /* nothing follows in the file                                                     */
+    const char *begin,
+        *end;  /* starts a line; end[-1] == '\n'; 16 bytes in front and 96 behind are readable                */
+    bool last; /* nothing follows in the file                                                     */
     /* filled by the parser */
     const char *stop; /* first byte not taken: end, or the start of a record that goes on behind the chunk      */
     const char *bad;  /* where the error is; NULL: none                                                         */
@@ -172,6 +220,6 @@ double pvi_ball_scale(const pvi_ball *b, const float *v, int64_t n, float *norm)
 /* Finite, lo < hi with room for 32-bit floats in between. */
 bool pvi_bounds_ok(double lo, double hi);
 
-/* ---- digest (digest.c) ------------------------------------------------------------------------------------------- */
+/* ---- digest (digest.c) ------------------------------------------------------------------------------------------ */
 pv_status pvi_digest(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_matrix *m);
 #endif

@@ -12,6 +12,8 @@
  *
  * Everything a row is compared with stands here, so nothing about the encoding is learned from rows.
  * A key nobody knows is refused: a misspelt "mx" must not leave a bound at its default. */
+#include <float.h>
+
 #include "reader.h"
 
 enum { MAX_FILE = 64 << 20, MAX_WORD = 1000, MAX_COLUMNS = 1 << 24 };
@@ -110,6 +112,8 @@ static pv_status bounds(const reading *r, const pvi_json *v, pvi_column *c)
                    c->name);
     c->lo = lo->num;
     c->hi = hi->num;
+    c->from = c->lo;
+    c->range = c->hi - c->lo;
     if (!pvi_bounds_ok(c->lo, c->hi)) return bad(r, hi, "column \"%s\": \"max\" must be above \"min\"", c->name);
     return PV_OK;
 }
@@ -304,7 +308,14 @@ pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, pvi_schema
         .separator = ',', .count = columns, .features = columns - 1, .label = columns - 1, .column = c
     };
     for (int64_t i = 0; i < columns; i++) {
-        c[i] = (pvi_column) { .name = "", .type = PVI_COL_NUMBER, .raw = true, .first = (int32_t)i, .outside = -1 };
+        c[i] = (pvi_column) { .name = "",
+                              .type = PVI_COL_NUMBER,
+                              .raw = true,
+                              .lo = -FLT_MAX,
+                              .hi = FLT_MAX,
+                              .range = 1,
+                              .first = (int32_t)i,
+                              .outside = -1 };
         if (i == sc->label) c[i].type = PVI_COL_LABEL;
     }
     *out = sc;

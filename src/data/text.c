@@ -13,8 +13,8 @@
 
 enum { PER_THREAD = 4, PAD = 128, MAX_RECORD = 256 << 20 };
 
-typedef struct buffer { /* raw[from .. to) holds bytes not parsed yet; PAD spare bytes behind cap */
-    char *raw;
+typedef struct buffer { /* raw[from .. to) holds bytes not parsed yet; PAD spare bytes in front and behind cap */
+    char *owned, *raw;
     size_t cap, from, to;
 } buffer;
 
@@ -72,11 +72,11 @@ static pv_status make_room(run *r, buffer *b, size_t head, size_t fill)
     const size_t held = b->to - b->from;
     if (b->from >= head && b->to + fill <= b->cap) return PV_OK;
     const size_t cap = head + held + fill;
-    char *raw = pvi_alloc(r->job->ctx, cap + PAD);
-    if (!raw) return pvi_nomem(r->job->ctx);
-    if (held) memcpy(raw + head, b->raw + b->from, held);
-    pvi_free(r->job->ctx, b->raw);
-    *b = (buffer) { raw, cap, head, head + held };
+    char *owned = pvi_alloc(r->job->ctx, cap + 2 * PAD);
+    if (!owned) return pvi_nomem(r->job->ctx);
+    if (held) memcpy(owned + PAD + head, b->raw + b->from, held);
+    pvi_free(r->job->ctx, b->owned);
+    *b = (buffer) { owned, owned + PAD, cap, head, head + held };
     return PV_OK;
 }
 
@@ -295,7 +295,7 @@ pv_status pvi_text_run(struct pv_load *job, const pvi_text_ops *ops, void *st)
         pvi_free(job->ctx, g->val);
     }
     pvi_free(job->ctx, r.chunk);
-    pvi_free(job->ctx, r.buf[0].raw);
-    pvi_free(job->ctx, r.buf[1].raw);
+    pvi_free(job->ctx, r.buf[0].owned);
+    pvi_free(job->ctx, r.buf[1].owned);
     return s;
 }

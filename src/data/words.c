@@ -2,53 +2,44 @@
  *
  * The words are public, so the table's shape and the time of a look-up tell nothing about rows that
  * their encoding does not. */
-#include "decimal.h"
 #include "reader.h"
 
-static uint64_t load(const char *s, size_t len) /* 1 .. 8 bytes, no more are touched */
+static uint64_t long_hash(const char *s, size_t len)
 {
-    if (len >= 8) return pvi_load8(s);
-    uint32_t a, b;
-    if (len < 4)
-        return len ? (uint64_t)(uint8_t)s[0] | (uint64_t)(uint8_t)s[len / 2] << 8 |
-                         (uint64_t)(uint8_t)s[len - 1] << 16
-                   : 0;
-    memcpy(&a, s, 4);
-    memcpy(&b, s + len - 4, 4);
-    return (uint64_t)a | (uint64_t)b << 32;
+    uint64_t h = len;
+    for (; len > 8; s += 8, len -= 8) h = pvi_word_mix(h ^ pvi_load8(s), len);
+    uint64_t rest = 0;
+    memcpy(&rest, s, len);
+    return pvi_word_mix(h ^ rest, len);
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
+/* Words above 16 bytes: the code, or the free slot where the word belongs as -1 - slot. */
+static int64_t long_place(const pvi_words *w, const char *s, size_t len)
 {
-    h = (h ^ v) * 0x9E3779B97F4A7C15u;
-    return h ^ (h >> 32);
+    uint64_t k = long_hash(s, len) & w->mask;
+    for (; w->slot[k] >= 0; k = (k + 1) & w->mask) {
+        const pvi_word *v = &w->word[w->slot[k]];
+        if (v->len == len && memcmp(v->text, s, len) == 0) return v->code;
+    }
+    return -1 - (int64_t)k;
 }
 
-static uint64_t hash_of(const char *s, size_t len)
+int32_t pvi_words_find_long(const pvi_words *w, const char *s, size_t len)
 {
-    uint64_t h = mix(0, len);
-    for (; len > 8; s += 8, len -= 8) h = mix(h, pvi_load8(s));
-    return mix(h, load(s, len));
+    const int64_t i = long_place(w, s, len);
+    return i < 0 ? -1 : (int32_t)i;
 }
 
-static bool same(const pvi_word *w, const char *s, size_t len)
+static int64_t place(const pvi_words *w, const pvi_word *v)
 {
-    return w->len == len && memcmp(w->text, s, len) == 0;
-}
-
-/* The slot that holds the word, or the free one where it belongs. */
-static uint64_t place(const pvi_words *w, const char *s, size_t len)
-{
-    uint64_t k = hash_of(s, len) & w->mask;
-    while (w->slot[k] >= 0 && !same(&w->word[w->slot[k]], s, len)) k = (k + 1) & w->mask;
-    return k;
+    return v->len > 16 ? long_place(w, v->text, v->len) : pvi_words_place(w, v->key[0], v->key[1], v->len);
 }
 
 pv_status pvi_words_build(pv_ctx *ctx, pv_arena *a, int64_t n, const pvi_span *text, const int32_t *code,
                           pvi_words *out, int64_t *twice)
 {
     uint64_t slots = 4;
-    while (slots < (uint64_t)n * 2) slots *= 2;
+    while (slots < (uint64_t)n * 4) slots *= 2;
     *twice = -1;
     *out = (pvi_words) { .count = n, .mask = slots - 1 };
     out->word = pv_arena_get(a, sizeof *out->word * (size_t)(n ? n : 1));
@@ -56,23 +47,21 @@ pv_status pvi_words_build(pv_ctx *ctx, pv_arena *a, int64_t n, const pvi_span *t
     if (!out->word || !out->slot) return pvi_nomem(ctx);
     memset(out->slot, 0xff, sizeof *out->slot * slots);
     for (int64_t i = 0; i < n; i++) {
-        out->word[i] = (pvi_word) { text[i].s, text[i].len, code[i], NAN };
-        if (!pvi_parse_f64(text[i].s, text[i].len, &out->word[i].num)) out->word[i].num = NAN; /* no padding here */
-        const uint64_t k = place(out, text[i].s, text[i].len);
-        if (out->slot[k] >= 0) {
+        pvi_word *v = &out->word[i];
+        *v = (pvi_word) { .text = text[i].s, .len = text[i].len, .code = code[i], .num = NAN };
+        if (!pvi_parse_f64(text[i].s, text[i].len, &v->num)) v->num = NAN;
+        char padded[32] = { 0 }; /* declared texts have no padding of their own */
+        memcpy(padded, text[i].s, text[i].len < 16 ? text[i].len : 16);
+        pvi_word_key(padded, text[i].len < 16 ? text[i].len : 16, v->key);
+        const int64_t k = place(out, v);
+        if (k >= 0) {
             *twice = i;
             return PV_OK;
         }
-        out->slot[k] = (int32_t)i;
+        out->slot[-1 - k] = (int32_t)i;
         if (code[i] >= out->codes) out->codes = code[i] + 1;
     }
     return PV_OK;
-}
-
-int32_t pvi_words_find(const pvi_words *w, const char *s, size_t len)
-{
-    const int32_t i = w->slot[place(w, s, len)];
-    return i < 0 ? -1 : w->word[i].code;
 }
 
 int32_t pvi_words_match(const pvi_words *w, const char *s, size_t len)

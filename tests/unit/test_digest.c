@@ -1,4 +1,5 @@
 /* test_digest.c - the keyed digest: what changes it, what does not, and where the key lives. */
+#include "data/tags.h"
 #include "datatest.h"
 
 static dt t;
@@ -94,40 +95,97 @@ static void key_file(void **state)
     unsetenv("PRIVET_HOME");
 }
 
-/* The tree of the header comment, written out: one leaf per array here. */
-static void tree_is_as_documented(void **state)
+/* (1) of tags.kernel.c on one block, n bytes filled up with zeros. */
+static void tag_block(const uint8_t *key, const void *data, size_t n, uint64_t out[4])
 {
-    (void)state;
-    pvi_matrix *m = dt_load(&t, "1 1:0.5 2:0.25\n-1 1:0.125\n");
-    uint8_t leaf[2][32], root[32], key[32], buf[16 + 24];
+    uint8_t block[1024] = { 0 };
+    memcpy(block, data, n);
+    for (int l = 0; l < 4; l++) {
+        out[l] = 0;
+        for (int i = 0; i < 256; i += 2) {
+            uint32_t m[2], k[2];
+            memcpy(m, block + 4 * i, 8);
+            memcpy(k, key + 1024 * l + 4 * i, 8);
+            out[l] += (uint64_t)(uint32_t)(m[0] + k[0]) * (uint32_t)(m[1] + k[1]);
+        }
+    }
+}
+
+static void leaf_of(const uint8_t *key, const uint8_t *tag_key, uint64_t array, uint64_t j, const char *data,
+                    size_t size, uint8_t out[32])
+{
+    static uint64_t buf[2 + 4 * 256];
+    size_t n = 2;
+    buf[0] = array;
+    buf[1] = j;
+    for (size_t at = j * 262144; at < size && at < (j + 1) * 262144; at += 1024, n += 4)
+        tag_block(tag_key, data + at, size - at < 1024 ? size - at : 1024, buf + n);
+    pvi_hash(key, 32, buf, n * 8, out);
+}
+
+/* The tree of the header comment, written out; n rows of 3 columns. */
+static void check_tree(const char *text, uint64_t n)
+{
+    pvi_matrix *m = dt_load(&t, text);
+    uint8_t key[32], second[32], tag_key[4096], root[32];
     FILE *f = fopen(t.key, "rb");
     PVT_TRUE(f != NULL);
     const size_t got = fread(key, 1, 32, f);
     fclose(f);
     PVT_IS(got, 32);
-    uint64_t where[2] = { 0, 0 };
-    memcpy(buf, where, 16);
-    memcpy(buf + 16, m->x, 24);
-    pvi_hash(key, 32, buf, 40, leaf[0]);
-    where[0] = 4;
-    memcpy(buf, where, 16);
-    memcpy(buf + 16, m->y, 8);
-    pvi_hash(key, 32, buf, 24, leaf[1]);
-    uint8_t all[14 + 56 + 64];
-    const uint64_t head[7] = { 2, 3, 24, 0, 0, 0, 8 };
+    PVT_IS(m->domain.n, n);
+    pvi_hash(key, 32, "tags", 4, second);
+    pvi_chacha20(second, 0, 0, tag_key, 4096);
+    const uint64_t head[7] = { n, 3, 12 * n, 0, 0, 0, 4 * n };
+    const uint64_t xl = (12 * n + 262143) / 262144, yl = (4 * n + 262143) / 262144;
+    uint8_t *all = malloc(14 + 56 + 32 * (xl + yl)), *at = all + 70;
     memcpy(all, "privet data 1", 14);
     memcpy(all + 14, head, 56);
-    memcpy(all + 70, leaf, 64);
-    pvi_hash(key, 32, all, sizeof all, root);
+    for (uint64_t j = 0; j < xl; j++, at += 32) leaf_of(key, tag_key, 0, j, (const char *)m->x, 12 * n, at);
+    for (uint64_t j = 0; j < yl; j++, at += 32) leaf_of(key, tag_key, 4, j, (const char *)m->y, 4 * n, at);
+    pvi_hash(key, 32, all, (size_t)(at - all), root);
     char hex[65];
     pvi_hex(root, 32, hex);
     assert_string_equal(hex, m->digest);
+    free(all);
     pvi_matrix_free(m);
+}
+
+static void tree_is_as_documented(void **state)
+{
+    (void)state;
+    check_tree("1 1:0.5 2:0.25\n-1 1:0.125\n", 2);
+    enum { ROWS = 70000 }; /* several leaves of each array */
+    char *text = malloc(ROWS * 32), *p = text;
+    for (int i = 0; i < ROWS; i++) p += sprintf(p, "%d 1:0.%05d 2:0.5\n", i % 3 ? 1 : -1, i);
+    check_tree(text, ROWS);
+    free(text);
+}
+
+/* Every instruction set gives the same tags. */
+static void tags_agree(void **state)
+{
+    (void)state;
+    static uint8_t key[PVI_TAG_KEY], data[8 * PVI_BLOCK + 3];
+    uint64_t s = 1, a[32], b[32], want[4];
+    for (size_t i = 0; i < sizeof key; i++) key[i] = (uint8_t)pvt_u64(&s);
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)pvt_u64(&s);
+    pvi_tags_base(key, data + 3, 8, a);
+    tag_block(key, data + 3 + 7 * PVI_BLOCK, PVI_BLOCK, want);
+    PVT_IS(memcmp(a + 28, want, 32), 0);
+#ifdef PVI_X86
+    if (!__builtin_cpu_supports("avx2")) return;
+    pvi_tags_avx2(key, data + 3, 8, b);
+    PVT_IS(memcmp(a, b, sizeof a), 0);
+#else
+    (void)b;
+#endif
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
-    const struct CMUnitTest all[] = { T(depends_on_rows_labels_and_key), T(key_file), T(tree_is_as_documented) };
+    const struct CMUnitTest all[] = { T(depends_on_rows_labels_and_key), T(key_file), T(tree_is_as_documented),
+                                      T(tags_agree) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* test_reader_csv.c - tables with and without a schema: encoding, policies, quoting, every refusal. */
+#include "data/csv.h"
 #include "datatest.h"
 
 static dt t;
@@ -359,6 +360,64 @@ static void threads_and_chunks_change_nothing(void **state)
     free(text);
 }
 
+/* Each kernel gives what strtod gives, for numbers in every shape, with and without blanks and quotes. */
+static void kernels_agree(void **state)
+{
+    (void)state;
+    pvi_csv_parse *const kernel[] = { pvi_csv_parse_base,
+#ifdef PVI_X86
+                                      pvi_fast_scan() ? pvi_csv_parse_avx2 : pvi_csv_parse_base
+#endif
+    };
+    enum { LINES = 2000, COLUMNS = 9, ROOM = LINES * COLUMNS };
+    static char text[128 + ROOM * 48 + 128];
+    static float want[ROOM], val[ROOM + 1], y[LINES];
+    static int32_t idx[ROOM + 1];
+    static uint32_t end[LINES];
+    pv_arena *a = pvi_arena_create(t.ctx);
+    pvi_schema *sc;
+    PVT_OK(pvi_schema_plain(t.ctx, a, COLUMNS + 1, &sc));
+    struct pv_load job = { .ctx = t.ctx, .labelled = false };
+    const pvi_csv st = { .job = &job, .sc = sc, .columns = COLUMNS };
+    uint64_t s = 13;
+    size_t n = 0;
+    char *p = text + 64;
+    for (int i = 0; i < LINES; i++)
+        for (int j = 0; j < COLUMNS; j++) {
+            char number[64];
+            const uint64_t u = pvt_u64(&s);
+            if (u % 4 == 0)
+                snprintf(number, sizeof number, "%lld", (long long)(pvt_u64(&s) >> (u >> 8) % 63) * (u % 8 ? 1 : -1));
+            else
+                snprintf(number, sizeof number,
+                         u % 4 == 1   ? "%.*f"
+                         : u % 4 == 2 ? "%.*g"
+                                      : "%.*e",
+                         (int)((u >> 8) % 19), pvt_normal(&s) * 100);
+            const char *quote = (u >> 16) % 11 ? "" : "\"", *blank = (u >> 24) % 7 ? "" : " \t";
+            p += sprintf(p, "%s%s%s%s%s%s", blank, quote, number, quote, blank,
+                         j < COLUMNS - 1 ? ","
+                         : (u >> 32) % 5 ? "\n"
+                                         : "\r\n");
+            if ((float)strtod(number, NULL) != 0.0f) want[n++] = (float)strtod(number, NULL);
+        }
+    for (size_t k = 0; k < sizeof kernel / sizeof *kernel; k++) {
+        pvi_chunk c = { .begin = text + 64, .end = p, .stop = text + 64, .last = true };
+        c.seg.end = end;
+        c.seg.y = y;
+        c.seg.idx = idx;
+        c.seg.val = val;
+        kernel[k](&st, &c);
+        PVT_CHECK(c.bad == NULL, "%s: %.30s", c.why, c.bad);
+        PVT_IS(c.seg.rows, LINES);
+        PVT_IS(end[LINES - 1], n);
+        for (size_t i = 0; i < n; i++)
+            PVT_CHECK(val[i] == want[i], "kernel %zu entry %zu: %.9g, want %.9g", k, i, (double)val[i],
+                      (double)want[i]);
+    }
+    pvi_arena_free(a);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
@@ -374,6 +433,7 @@ int main(void)
         T(conflicts),
         T(shape),
         T(threads_and_chunks_change_nothing),
+        T(kernels_agree),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

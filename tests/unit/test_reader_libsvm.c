@@ -1,4 +1,5 @@
 /* test_reader_libsvm.c - LIBSVM rows: what is read, and every refusal with its line and column. */
+#include "data/svm.h"
 #include "datatest.h"
 
 static dt t;
@@ -285,6 +286,71 @@ static void values_are_those_of_the_text(void **state)
     free(text);
 }
 
+/* One number in every shape a file may hold: few and many digits, on either side of the point, signs, exponents. */
+static void random_number(uint64_t *s, char *out)
+{
+    const uint64_t u = pvt_u64(s), v = pvt_u64(s);
+    const int before = (int)(u % 11), after = (int)((u >> 8) % 20), shape = (int)((u >> 16) % 8);
+    char *p = out;
+    if (shape == 1) *p++ = '+';
+    if ((u >> 24) % 2) *p++ = '-', p -= shape == 1; /* not both signs */
+    for (int i = 0; i < before; i++) *p++ = (char)('0' + (v >> i) % 10);
+    if (after > 0 || before == 0) *p++ = '.';
+    for (int i = 0; i < after || (i == 0 && before == 0); i++) *p++ = (char)('0' + (v >> (3 * i)) % 10);
+    if (shape == 2) p += sprintf(p, "e%d", (int)((u >> 32) % 20) - 10);
+    *p = '\0';
+}
+
+/* Each kernel gives what strtod gives, for lines of random numbers and indices. */
+static void kernels_agree(void **state)
+{
+    (void)state;
+    pvi_svm_parse *const kernel[] = { pvi_svm_parse_base,
+#ifdef PVI_X86
+                                      pvi_fast_scan() ? pvi_svm_parse_avx2 : pvi_svm_parse_base
+#endif
+    };
+    enum { LINES = 3000, TOKENS = 12, ROOM = LINES * TOKENS };
+    static char text[128 + ROOM * 48 + 128];
+    static float want[ROOM], val[ROOM + 1], y[LINES];
+    static int32_t want_idx[ROOM], idx[ROOM + 1];
+    static uint32_t end[LINES];
+    const pvi_svm st = { .limit = INT32_MAX };
+    uint64_t s = 12;
+    size_t n = 0;
+    char *p = text + 64;
+    for (int i = 0; i < LINES; i++) {
+        int64_t index = 0;
+        for (int j = 0; j < TOKENS; j++) {
+            char number[64];
+            random_number(&s, number);
+            index += 1 + (int64_t)(pvt_u64(&s) % (pvt_u64(&s) % 8 ? 20 : 30000000));
+            p += sprintf(p, "%s%lld:%s", j == 0 ? "" : pvt_u64(&s) % 9 ? " " : " \t ", (long long)index, number);
+            const float v = (float)strtod(number, NULL);
+            if (v != 0.0f) {
+                want[n] = v;
+                want_idx[n++] = (int32_t)index - 1;
+            }
+        }
+        p += sprintf(p, i % 5 ? "\n" : " # x\r\n");
+    }
+    for (size_t k = 0; k < sizeof kernel / sizeof *kernel; k++) {
+        pvi_chunk c = { .begin = text + 64, .end = p, .stop = text + 64, .last = true };
+        c.seg.end = end;
+        c.seg.y = y;
+        c.seg.idx = idx;
+        c.seg.val = val;
+        kernel[k](&st, &c);
+        PVT_CHECK(c.bad == NULL, "%s: %.30s", c.why, c.bad);
+        PVT_IS(c.seg.rows, LINES);
+        PVT_IS(c.lines, LINES);
+        PVT_IS(end[LINES - 1], n);
+        for (size_t i = 0; i < n; i++)
+            PVT_CHECK(val[i] == want[i] && idx[i] == want_idx[i], "kernel %zu entry %zu: %d:%.9g, want %d:%.9g", k, i,
+                      idx[i], (double)val[i], want_idx[i], (double)want[i]);
+    }
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
@@ -300,6 +366,7 @@ int main(void)
         T(refused_settings),
         T(threads_and_chunks_change_nothing),
         T(values_are_those_of_the_text),
+        T(kernels_agree),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,0 +1,11 @@
+/* tags.h - short keyed tags of blocks of data: the fast first stage of the digest (digest.c). */
+#ifndef PVI_TAGS_H
+#define PVI_TAGS_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PVI_BLOCK = 1024, PVI_LANES = 4, PVI_TAG_KEY = PVI_BLOCK * PVI_LANES };
+/* out[4 i + l] = tag of block i of PVI_BLOCK bytes under the l-th PVI_BLOCK bytes of the key. */
+typedef void pvi_tags_fn(const uint8_t key[PVI_TAG_KEY], const void *data, size_t blocks, uint64_t *out);
+extern pvi_tags_fn pvi_tags_base, pvi_tags_avx2, pvi_tags_avx512;
+#endif
