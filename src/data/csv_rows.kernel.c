@@ -3,7 +3,7 @@
 #include "scan.h"
 
 /* Takes columns i, i + 1, ... < last as long as they are plain numbers inside their bounds, one right behind the
- * other.  Returns the first column not taken; k->p then stands on the separator or line end behind the one before it. */
+ * other.  Returns the first column not taken; k->p then stands on the separator or line end behind the one before. */
 PVI_SCAN_LOOP int64_t usual_numbers(pvi_cursor *k, int64_t i, int64_t last, uint32_t *n)
 {
     const pvi_column *col = k->s->sc->column;

@@ -220,6 +220,6 @@ double pvi_ball_scale(const pvi_ball *b, const float *v, int64_t n, float *norm)
 /* Finite, lo < hi with room for 32-bit floats in between. */
 bool pvi_bounds_ok(double lo, double hi);
 
-/* ---- digest (digest.c) ------------------------------------------------------------------------------------------ */
+/* ---- digest (digest.c) ----------------------------------------------------------------------------------------- */
 pv_status pvi_digest(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_matrix *m);
 #endif

@@ -87,8 +87,7 @@ static pv_status start(void *st, struct pv_load *job, pvi_chunk *c)
 {
     static const pvi_schema plain = { .separator = ',' };
     pvi_csv *s = st;
-    const bool declared = s->sc != NULL;
-    if (!declared) s->sc = &plain;
+    if (!s->sc) s->sc = &plain; /* until the first record has been counted */
     c->lines = 0;
     if (!skip_lines(s, c)) return PV_OK;
     pvi_cursor k = { .s = s, .c = c, .p = c->stop };
@@ -97,10 +96,9 @@ static pv_status start(void *st, struct pv_load *job, pvi_chunk *c)
     const int64_t fields = count_fields(&k);
     if (fields == 0) {
         if (probe.bad) *c = probe;
-        if (!declared) s->sc = NULL;
         return PV_OK;
     }
-    if (!declared) return no_schema(s, c, fields);
+    if (!job->schema) return no_schema(s, c, fields);
     if (!s->headed) {
         job->labelled = s->sc->label >= 0 && !(job->expect->labels_optional && fields == s->sc->count - 1);
         s->columns = s->sc->count - (s->sc->label >= 0 && !job->labelled);
@@ -184,13 +182,17 @@ static bool ends_with_csv(const char *path)
     return dot && (dot[4] == '\0' || dot[4] == '.');
 }
 
+/* Is the first line that is not blank printable, with a comma in it or a name that says so? */
 static int probe(const char *path, const uint8_t *magic, size_t n)
 {
-    const uint8_t *end = memchr(magic, '\n', n);
-    const size_t len = end ? (size_t)(end - magic) : n;
-    for (size_t i = 0; i < len; i++)
-        if (magic[i] < 0x20 && magic[i] != '\t' && magic[i] != '\r') return 0;
-    return ends_with_csv(path) ? 80 : memchr(magic, ',', len) ? 60 : 0;
+    size_t from = 0, to;
+    while (from < n && (magic[from] == '\n' || magic[from] == '\r')) from++;
+    bool comma = false;
+    for (to = from; to < n && magic[to] != '\n'; to++) {
+        if (magic[to] < 0x20 && magic[to] != '\t' && magic[to] != '\r') return 0;
+        comma |= magic[to] == ',';
+    }
+    return ends_with_csv(path) ? 80 : comma ? 60 : 0;
 }
 
 const pv_reader_ops pv_reader_csv = {

@@ -36,7 +36,7 @@ PVI_SCAN_LOOP const char *usual_pairs(const pvi_svm *s, const pvi_segment *g, co
         }
         const size_t length = colon - at;
         const uint64_t index = length <= 4 ? join4(p + at, length) : join8(p + at, length);
-        if ((unsigned char)p[end] > ' ' || index <= before || index > limit) break;
+        if (!pvi_svm_ends(p[end]) || index <= before || index > limit) break;
         idx[k] = (int32_t)index - 1;
         val[k] = (float)x;
         k += digits != 0; /* zeros are not stored */

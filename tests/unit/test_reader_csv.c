@@ -210,6 +210,13 @@ static void without_a_schema(void **state)
              "missing values");
     dt_fails(&t, "1,1e39,3\n", PV_E_FORMAT, ":1:3: column \"\": 1e39 is too large for a 32-bit float");
     dt_fails(&t, "1,2,3\n1,2\n", PV_E_FORMAT, ":2:4: the record has 2 columns, 3 are declared");
+    char late[2000];
+    memset(late, '\n', sizeof late);
+    strcpy(late + sizeof late - 8, "1,2,3\n"); /* the first record comes after several reads */
+    t.cfg.chunk = 16;
+    m = dt_load(&t, late);
+    PVT_TRUE(m->domain.n == 1 && m->domain.p == 2);
+    pvi_matrix_free(m);
     t.cfg.features = 3;
     dt_fails(&t, "1,2,3\n", PV_E_FORMAT, ":1:1: 3 columns, but 3 features and a label are declared");
     t.expect = (pvi_expect) { .classes = 2, .labels_optional = true, .features = 3 };

@@ -108,6 +108,8 @@ static void refusals(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) dt_fails(&t, bad[i].text, PV_E_FORMAT, bad[i].rest);
     static const char nul[] = "1 1:1\n1 2:\0003\n";
     dt_fails_bytes(&t, nul, sizeof nul - 1, PV_E_FORMAT, ":2:5: '?3' is not a number");
+    static const char behind[] = "1 1:1\0001\n";
+    dt_fails_bytes(&t, behind, sizeof behind - 1, PV_E_FORMAT, ":1:5: '1?1' is not a number");
 }
 
 static void first_error_wins(void **state)

@@ -1,0 +1,40 @@
+#!/bin/sh
+# make_corpus.sh FOLDER - small valid inputs to start the row and schema harnesses from:
+#   sh tests/fuzz/make_corpus.sh corpus && build-fuzz/tests/fuzz/fuzz_libsvm -max_total_time=600 corpus/libsvm
+set -eu
+folder=${1:?which folder?}
+mkdir -p "$folder/libsvm" "$folder/csv" "$folder/schema"
+
+# Two bytes of settings, then the file.
+put() { # name, settings, text
+    printf "$2" >"$folder/$1"
+    printf "$3" >>"$folder/$1"
+}
+put libsvm/plain '\0\0' '+1 1:0.5 3:-2e-1 # c\r\n-1 2:1\n0 4:0\n'
+put libsvm/digits '\0\0' '1 1:0.12345678901234567 2:123456789.123456 3:1e-30 4:.5 5:+7.\n-1 12345678:1\n'
+put libsvm/labels '\100\0' '1 1:1\n2.0 1:1\n3 5:-1\n'
+put libsvm/words '\200\4' 'a 1:1\nb 2:1\nc 1:3 2:4\n'
+put libsvm/bare '\1\1' '1:1 2:3\n2:1\n'
+put libsvm/real '\4\2' '0.5 1:1\n-1 2:1\n2 3:1\n'
+put libsvm/drop '\62\0' '1 1:1 9:2 10:3\n-1 2:1 11:1\n'
+put libsvm/wide '\0\3' '1 1:1\n-1 1024:1\n1 3000:1\n'
+for tool in gzip bzip2; do
+    put "libsvm/$tool" '\0\0' ''
+    printf '+1 1:0.5 3:-0.25\n-1 2:1\n' | $tool -c >>"$folder/libsvm/$tool"
+done
+put csv/words '\0\0' 'a,b,y\n1,x,no\n9.0,"z,z",yes\r\n 0 , Y ,no\n5,"a long word that has more than 16 bytes",yes\n'
+put csv/lines '\0\20' 'a,b,y\n1,"x",no\n\n2,"y\n",yes\n3,"a ""quoted"" one",no\n'
+put csv/numbers '\1\0' 'skipped\n1;;0.12345678901234567;0.5\n-10;"a;\n""b";?;1\n?;x;1e9;-1\n-9;x;5;0\n'
+put csv/tabs '\2\0' '1\t0.5\t123456.5\n2\t7\t0\n'
+put csv/bare '\43\0' '1.5,-2,1\n3e3,.5,2\n"0",1,x\n'
+put csv/real '\3\0' '1,2,0.5\n-1,2,-1\n'
+cat >"$folder/schema/table" <<'T'
+{"header": true, "separator": ";", "skip": 2, "missing": ["", "?"], "columns": [
+ {"name": "age", "type": "number", "min": 17, "max": 90, "missing": "middle", "outside": "clamp"},
+ {"name": "job", "type": "category", "values": ["a", ["b", "B."], 3], "missing": "zero", "outside": "missing"},
+ {"name": "id", "type": "ignore"},
+ {"name": "income", "type": "label", "values": [["<=50K", "<=50K."], ">50K"]}]}
+T
+cat >"$folder/schema/real" <<'T'
+{"columns": [{"name": "x", "type": "number", "min": -1e3, "max": 1.5}, {"name": "y", "type": "label", "min": 0, "max": 1, "outside": "clamp"}]}
+T
