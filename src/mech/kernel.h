@@ -27,7 +27,8 @@ typedef struct pvi_mech_kernels {
 
 enum { PVI_LANES = 8 };
 enum { PVI_ISA_BASE = 0, PVI_ISA_AVX2 = 1, PVI_ISA_AVX512 = 2 };
-const pvi_mech_kernels *pvi_mech_isa(int level);    /* NULL: not on this machine                   */
+const pvi_mech_kernels *pvi_mech_pick(int level, bool has_avx2, bool has_avx512); /* NULL: not there        */
+const pvi_mech_kernels *pvi_mech_isa(int level);    /* as this machine has them                    */
 const pvi_mech_kernels *pvi_mech_best(void);        /* never NULL                                  */
 const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r); /* the ones this source uses; best by default  */
 void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k);

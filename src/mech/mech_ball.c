@@ -27,6 +27,8 @@ typedef struct batch {
     pvi_words words;
     _Alignas(64) double y[2 * PVI_CHUNK];
     int64_t d, pairs; /* pair number `pairs` gives L_0 */
+    pvi_u256 sum;     /* S exactly, once something was undecided */
+    bool summed;
 } batch;
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -75,30 +77,30 @@ static double rough_sum(batch *c)
     return sum;
 }
 
-static void exact_sum(batch *c, pvi_u256 *sum)
+static void exact_sum(batch *c)
 {
-    *sum = (pvi_u256) { 0 };
     for (int64_t i = 0; i <= c->pairs; i++) {
         pvi_u128 L, t;
         if (i % PVI_CHUNK == 0) pvi_words_load(&c->words, i / PVI_CHUNK, PVI_CHUNK);
         exact_term(c, i, &L, &t);
-        pvi_exact_sum(sum, L, t);
+        pvi_exact_sum(&c->sum, L, t);
     }
+    c->summed = true;
 }
 
 /* Adds to x what round_add left out of the draws j .. j + m - 1. */
-static void settle(batch *c, double s, double margin, pvi_u256 *sum, int64_t *x, int64_t j, int64_t m)
+static void settle(batch *c, double s, double margin, int64_t *x, int64_t j, int64_t m)
 {
     const int64_t chunk = j / (2 * PVI_CHUNK), pairs = (m + 1) / 2;
-    if (sum->hi == 0 && sum->lo == 0) {
-        exact_sum(c, sum);
+    if (!c->summed) {
+        exact_sum(c);
         pvi_words_load(&c->words, chunk, pairs);
     }
     for (int64_t i = 0; i < m; i++) {
         if (fabs(c->y[i] - rint(c->y[i])) <= 0.5 - margin) continue;
         pvi_exact_pair p;
         exact_pair(c, i % pairs, &p);
-        const int64_t z = pvi_exact_ball(s, p.L, p.t[i / pairs], sum);
+        const int64_t z = pvi_exact_ball(s, p.L, p.t[i / pairs], &c->sum);
         x[j + i] += p.negative[i / pairs] ? -z : z;
     }
 }
@@ -113,17 +115,15 @@ void pvi_ball_add(pv_rng *r, double radius, double spacing, int64_t *x, int64_t 
     const double s = radius / spacing;
     PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && fegetround() == FE_TONEAREST);
     batch c = { .d = d, .pairs = (d + 1) / 2 };
-    pvi_u256 sum = { 0 };
     pvi_words_begin(&c.words, r);
     const double S = rough_sum(&c), k = S > 0x1p-20 * (double)(c.pairs + 1) ? s / sqrt(2.0 * S) : (double)NAN;
     for (int64_t j = 0; j < d; j += 2 * PVI_CHUNK) {
         const int64_t m = smaller(d - j, 2 * PVI_CHUNK), pairs = (m + 1) / 2;
         pvi_words_load(&c.words, j / (2 * PVI_CHUNK), pairs);
         c.words.k->gauss(c.words.a, c.words.b, k, c.y, c.y + pairs, pairs);
-        if (c.words.k->round_add(c.y, k * 0x1p-44, x + j, m)) settle(&c, s, k * 0x1p-44, &sum, x, j, m);
+        if (c.words.k->round_add(c.y, k * 0x1p-44, x + j, m)) settle(&c, s, k * 0x1p-44, x, j, m);
     }
     pvi_wipe(&c, sizeof c);
-    pvi_wipe(&sum, sizeof sum);
 }
 
 static pv_status add(pv_rng *rng, double noise_scale, double spacing, int64_t *x, int64_t d)

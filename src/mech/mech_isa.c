@@ -8,19 +8,27 @@
       .keep_best = pvi_keep_best_##isa, .round_add = pvi_round_add_##isa, .grid_add = pvi_grid_round_##isa }
 /* clang-format on */
 
-const pvi_mech_kernels *pvi_mech_isa(int level)
+const pvi_mech_kernels *pvi_mech_pick(int level, bool has_avx2, bool has_avx512)
 {
     static const pvi_mech_kernels base = KERNELS(base);
 #ifdef PVI_X86
     static const pvi_mech_kernels avx2 = KERNELS(avx2), avx512 = KERNELS(avx512);
+    if (level == PVI_ISA_AVX512) return has_avx512 ? &avx512 : NULL;
+    if (level == PVI_ISA_AVX2) return has_avx2 ? &avx2 : NULL;
+#endif
+    return level == PVI_ISA_BASE ? &base : NULL;
+}
+
+const pvi_mech_kernels *pvi_mech_isa(int level)
+{
+#ifdef PVI_X86
     const bool a2 = __builtin_cpu_supports("avx2"), fma = __builtin_cpu_supports("fma");
     const bool f = __builtin_cpu_supports("avx512f"), dq = __builtin_cpu_supports("avx512dq");
     const bool bw = __builtin_cpu_supports("avx512bw"), vl = __builtin_cpu_supports("avx512vl");
-    const bool has2 = a2 & fma, has512 = has2 & f & dq & bw & vl;
-    if (level == PVI_ISA_AVX512) return has512 ? &avx512 : NULL;
-    if (level == PVI_ISA_AVX2) return has2 ? &avx2 : NULL;
+    return pvi_mech_pick(level, a2 & fma, a2 & fma & f & dq & bw & vl);
+#else
+    return pvi_mech_pick(level, false, false);
 #endif
-    return level == PVI_ISA_BASE ? &base : NULL;
 }
 
 const pvi_mech_kernels *pvi_mech_best(void)

@@ -76,13 +76,50 @@ static void last_bit_decides(void **state)
     PVT_IS(pvi_exact_laplace(0x1p-4, (pvi_u128)141 << 120), 9);
 }
 
+/* s sqrt(L / sum) t with L / sum a quarter: s t / 2. */
+static void ball_rounds_known_values(void **state)
+{
+    (void)state;
+    const pvi_u128 one = (pvi_u128)1 << 127;
+    for (int bits = 0; bits < 300; bits += 3) { /* sums from tiny to more than 128 bits */
+        const pvi_u128 L = bits < 128 ? (pvi_u128)1 << (bits < 100 ? bits : 100) : (pvi_u128)1 << 100;
+        const int over = bits < 128 ? 2 : bits - 128; /* log2(sum / L) */
+        if (over > 120) break;
+        const int at = (bits < 128 ? (bits < 100 ? bits : 100) : 100) + over;
+        pvi_u256 sum = { 0 };
+        if (at >= 128) sum.hi = (pvi_u128)1 << (at - 128);
+        else sum.lo = (pvi_u128)1 << at;
+        const double y = 0x1p36 * sqrt(ldexp(1.0, -over)) * 0.625;
+        const int64_t got = pvi_exact_ball(0x1p36, L, one / 8 * 5, &sum);
+        PVT_CHECK(fabs((double)got - y) <= 0.5 + 1e-4, "L = 2^%d, sum = 2^%d: %lld, not %g", at - over, at,
+                  (long long)got, y);
+    }
+    const pvi_u256 sum = { 0, one };
+    PVT_IS(pvi_exact_ball(100, 0, one, &sum), 0);
+    PVT_IS(pvi_exact_ball(100, one, 0, &sum), 0);
+    /* At s t sqrt(L / sum) = 2.5 the last bits decide. */
+    PVT_IS(pvi_exact_ball(5, one >> 3, one >> 1, &(pvi_u256) { 0, (one >> 3) - 64 }), 3);
+    PVT_IS(pvi_exact_ball(5, one >> 3, one >> 1, &(pvi_u256) { 0, (one >> 3) + 64 }), 2);
+}
+
+static void sums_carry(void **state)
+{
+    (void)state;
+    const pvi_u128 one = (pvi_u128)1 << 127, big = ~(pvi_u128)0;
+    pvi_u256 sum = { 0 };
+    pvi_exact_sum(&sum, big, one);
+    pvi_exact_sum(&sum, 3, one);
+    PVT_TRUE(sum.hi == 1 && sum.lo == 2);
+    pvi_exact_sum(&sum, 64, one / 2); /* a quarter of 64 */
+    PVT_TRUE(sum.hi == 1 && sum.lo >= 2 + 12 && sum.lo <= 2 + 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(neglog_within_bound),
-        cmocka_unit_test(turn_within_bound),
-        cmocka_unit_test(gauss_rounds_known_values),
-        cmocka_unit_test(last_bit_decides),
+        cmocka_unit_test(neglog_within_bound),       cmocka_unit_test(turn_within_bound),
+        cmocka_unit_test(gauss_rounds_known_values), cmocka_unit_test(last_bit_decides),
+        cmocka_unit_test(ball_rounds_known_values),  cmocka_unit_test(sums_carry),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -209,7 +209,7 @@ static void instruction_sets_agree(void **state)
         pvi_normal_add(r, 3.0, 0x1p-30, x, N), now[c++] = digest(x, N);
         pvi_laplace_add(r, 3.0, 0x1p-30, x, N), now[c++] = digest(x, N);
         pvi_ball_add(r, 3.0, 0x1p-30, x, 1001), now[c++] = digest(x, N);
-        pvi_ball_add(r, 3.0, 0x1p-38, x, 4), now[c++] = digest(x, N);
+        pvi_ball_add(r, 3.0, 0x1p-38, x, 600), now[c++] = digest(x, N);
         now[c++] = (uint64_t)pvi_select(r, score, N, 0.5);
         pvi_sample(r, PVI_POISSON, 0.003, N, 0, rows, &count), now[c++] = digest(rows, count);
         pvi_sample(r, PVI_POISSON, 0.5, N, 0, rows, &count), now[c++] = digest(rows, count);
@@ -238,20 +238,133 @@ static void fill_is_standard_normal_everywhere(void **state)
     }
 }
 
-static void unknown_levels(void **state)
+/* Kernels that decide nothing leave every draw to exact arithmetic: slower, and the same integers. */
+static void gauss_undecided(const uint64_t *a, const uint64_t *b, double s, double *y0, double *y1, int64_t n)
+{
+    (void)a, (void)b, (void)s;
+    for (int64_t i = 0; i < n; i++) y0[i] = y1[i] = NAN;
+}
+
+static void exponential_undecided(const uint64_t *a, const uint64_t *b, double s, double *y, int64_t n)
+{
+    (void)a, (void)b, (void)s;
+    for (int64_t i = 0; i < n; i++) y[i] = NAN;
+}
+
+static void chacha_ones(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks)
+{
+    (void)key, (void)nonce, (void)counter;
+    const uint64_t word = 0xfffffffffffff000u;
+    for (size_t i = 0; i < 8 * blocks; i++) memcpy(out + 8 * i, &word, 8);
+}
+
+static void deciding_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    enum { N = 2001, ROWS = 30000 };
+    static int64_t x[2][5][N], rows[2][ROWS], count[2];
+    static double plain[2][N];
+    pvi_mech_kernels none = *pvi_mech_best();
+    none.gauss = gauss_undecided;
+    none.exponential = exponential_undecided;
+    for (int which = 0; which < 2; which++) {
+        pv_rng *r;
+        PVT_OK(pvi_rng_create_test(ctx, 31, &r));
+        if (which) pvi_rng_use(r, &none);
+        pvi_normal_add(r, 1.5, 0x1p-30, x[which][0], N);
+        pvi_laplace_add(r, 1.5, 0x1p-30, x[which][1], N);
+        pvi_ball_add(r, 1.5, 0x1p-30, x[which][2], N);
+        pvi_ball_add(r, 1.5, 0x1p-30, x[which][3], 1);
+        pvi_ball_add(r, 1.5, 0x1p-30, x[which][4], 1000);
+        pvi_sample(r, PVI_POISSON, 0.03, ROWS, 0, rows[which], &count[which]);
+        pvi_normal_fill(r, plain[which], N);
+        pvi_rng_free(r);
+    }
+    assert_memory_equal(x[0], x[1], sizeof x[0]);
+    PVT_IS(count[0], count[1]);
+    assert_memory_equal(rows[0], rows[1], sizeof rows[0]);
+    for (int i = 0; i < N; i++) PVT_NEAR(plain[0][i], plain[1][i], 0x1p-40);
+}
+
+/* The stream could, if it never will, be nearly all ones: U next to 1 everywhere, the ball's sum next to 0. */
+static void degenerate_bits_stay_inside(void **state)
+{
+    (void)state;
+    pvi_mech_kernels ones = *pvi_mech_best();
+    ones.chacha = chacha_ones;
+    pv_rng *r;
+    PVT_OK(pvi_rng_create_test(ctx, 1, &r));
+    pvi_rng_use(r, &ones);
+    for (int64_t d = 1; d <= 4; d++) {
+        int64_t x[4] = { 0 };
+        double norm2 = 0;
+        pvi_ball_add(r, 1.0, 0x1p-20, x, d);
+        for (int64_t j = 0; j < d; j++) norm2 += (double)x[j] * 0x1p-20 * ((double)x[j] * 0x1p-20);
+        PVT_CHECK(norm2 > 0 && sqrt(norm2) <= 1 + pvi_grid_error(0x1p-20, d), "d = %d: norm %g", (int)d, sqrt(norm2));
+        pvi_normal_add(r, 1.0, 0x1p-20, x, d);
+        pvi_laplace_add(r, 1.0, 0x1p-20, x, d);
+        for (int64_t j = 0; j < d; j++) PVT_TRUE(llabs(x[j]) <= 1 << 20);
+    }
+    pvi_rng_free(r);
+}
+
+/* Ball draws against (3) of mech_ball.c in 64-bit arithmetic. */
+static void ball_follows_its_formula(void **state)
+{
+    (void)state;
+    for (int64_t d = 1; d <= 7; d++) {
+        const double s = 3.0 * 0x1p24;
+        pv_rng *r;
+        pvi_words w;
+        pvi_exact_pair p[5];
+        int64_t x[7] = { 0 };
+        long double sum = 0;
+        PVT_OK(pvi_rng_create_test(ctx, 60 + (uint64_t)d, &r));
+        pvi_words_begin(&w, r);
+        pvi_rng_free(r);
+        PVT_OK(pvi_rng_create_test(ctx, 60 + (uint64_t)d, &r));
+        pvi_ball_add(r, 3.0, 0x1p-24, x, d);
+        pvi_rng_free(r);
+        const int64_t pairs = (d + 1) / 2;
+        pvi_words_load(&w, 0, pairs + 1);
+        for (int64_t i = 0; i <= pairs; i++) {
+            pvi_wide wide;
+            pvi_words_wide(&w, i, &wide);
+            pvi_exact_polar(&wide, w.b[i], &p[i]);
+            const long double L = (long double)p[i].L * 0x1p-120L, t = (long double)p[i].t[0] * 0x1p-127L;
+            sum += 2 * i + 1 == d ? L * t * t : L;
+        }
+        for (int64_t j = 0; j < d; j++) {
+            const pvi_exact_pair *q = &p[j % pairs];
+            const long double y =
+                s * sqrtl((long double)q->L * 0x1p-120L / sum) * ((long double)q->t[j / pairs] * 0x1p-127L);
+            const long double want = q->negative[j / pairs] ? -y : y;
+            PVT_CHECK(fabsl((long double)x[j] - want) <= 0.5001L, "d = %d, %d: %lld, not %Lg", (int)d, (int)j,
+                      (long long)x[j], want);
+        }
+    }
+}
+
+static void picks_what_is_there(void **state)
 {
     (void)state;
     PVT_TRUE(pvi_mech_isa(-1) == NULL && pvi_mech_isa(3) == NULL);
     PVT_TRUE(pvi_mech_isa(PVI_ISA_BASE) && pvi_mech_best());
+    PVT_TRUE(!pvi_mech_pick(PVI_ISA_AVX512, true, false) && !pvi_mech_pick(PVI_ISA_AVX2, false, false));
+#ifdef PVI_X86
+    assert_string_equal(pvi_mech_pick(PVI_ISA_AVX512, true, true)->name, "avx512");
+    assert_string_equal(pvi_mech_pick(PVI_ISA_AVX2, true, false)->name, "avx2");
+#endif
 }
 
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(chacha_equals_libsodium), cmocka_unit_test(doubles_are_within_their_bounds),
-        cmocka_unit_test(gumbel_agrees_with_libm), cmocka_unit_test(draws_are_the_exact_ones),
-        cmocka_unit_test(instruction_sets_agree),  cmocka_unit_test(fill_is_standard_normal_everywhere),
-        cmocka_unit_test(unknown_levels),
+        cmocka_unit_test(chacha_equals_libsodium),          cmocka_unit_test(doubles_are_within_their_bounds),
+        cmocka_unit_test(gumbel_agrees_with_libm),          cmocka_unit_test(draws_are_the_exact_ones),
+        cmocka_unit_test(instruction_sets_agree),           cmocka_unit_test(fill_is_standard_normal_everywhere),
+        cmocka_unit_test(deciding_nothing_changes_nothing), cmocka_unit_test(degenerate_bits_stay_inside),
+        cmocka_unit_test(ball_follows_its_formula),         cmocka_unit_test(picks_what_is_there),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -1,6 +1,6 @@
 /* test_rng.c - the source of randomness: stream, ranges, fork, wiping, refusal without entropy. */
 #include "mech/mech.h"
-#include "pvtest.h"
+#include "unit/aborttest.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static pv_ctx *ctx;
 
@@ -55,20 +53,9 @@ static bool deny(int number)
 
 enum { CANNOT_DENY = 77, WRONG = 1 };
 
-/* Runs fn in a child; its exit status, or -signal. */
-static int in_child(int (*fn)(void))
+static void expect_child(int (*fn)(const void *), int want)
 {
-    fflush(NULL);
-    const pid_t pid = fork();
-    if (pid == 0) exit(fn());
-    int status;
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-static void expect_child(int (*fn)(void), int want)
-{
-    const int got = in_child(fn);
+    const int got = in_child(fn, NULL);
     if (got == CANNOT_DENY) PVT_SKIP("this system has no seccomp filters");
     PVT_IS(got, want);
 }
@@ -79,7 +66,8 @@ enum { STREAM = 16384, HANDED = STREAM - PVI_KEY_SIZE }; /* one refill; what of 
 static void stream_is_chacha20_with_key_erasure(void **state)
 {
     (void)state;
-    static uint8_t key[PVI_KEY_SIZE] = { 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01 }, want[2][STREAM], got[2 * HANDED];
+    static uint8_t key[PVI_KEY_SIZE] = { 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01 }, want[2][STREAM],
+                   got[2 * HANDED];
     pvi_chacha20(key, 0, 0, want[0], STREAM);
     pvi_chacha20(want[0], 0, 0, want[1], STREAM);
     pv_rng *r;
@@ -176,8 +164,9 @@ static void fork_keeps_a_test_stream(void **state)
     child_differs(false, true);
 }
 
-static int fork_without_wipe(void)
+static int fork_without_wipe(const void *arg)
 {
+    (void)arg;
     if (!deny(SYS_madvise)) return CANNOT_DENY;
     child_differs(true, false);
     return 0;
@@ -189,8 +178,9 @@ static void fork_on_an_old_kernel(void **state)
     expect_child(fork_without_wipe, 0);
 }
 
-static int no_entropy(void)
+static int no_entropy(const void *arg)
 {
+    (void)arg;
     pv_rng *r;
     if (!deny(SYS_getrandom)) return CANNOT_DENY;
     const pv_status st = pvi_rng_create(ctx, &r);
@@ -204,10 +194,10 @@ static void refuses_without_entropy(void **state)
 }
 
 static pv_rng *shared;
-static int no_entropy_after_fork(void)
+static int no_entropy_after_fork(const void *arg)
 {
+    (void)arg;
     if (!deny(SYS_getrandom)) return CANNOT_DENY;
-    close(2); /* the abort message is expected */
     pvi_rng_u64(shared);
     return WRONG;
 }
@@ -216,12 +206,13 @@ static void child_without_entropy_aborts(void **state)
 {
     (void)state;
     PVT_OK(pvi_rng_create(ctx, &shared));
-    expect_child(no_entropy_after_fork, -SIGABRT);
+    expect_child(no_entropy_after_fork, ABORTED);
     pvi_rng_free(shared);
 }
 
-static int no_pages(void)
+static int no_pages(const void *arg)
 {
+    (void)arg;
     pv_rng *r;
     if (!deny(SYS_mmap)) return CANNOT_DENY;
     return pvi_rng_create(ctx, &r) == PV_E_NOMEM && !r && pvi_rng_create_test(ctx, 1, &r) == PV_E_NOMEM && !r ? 0
@@ -254,8 +245,9 @@ static void refuses_without_memory(void **state)
 
 /* The first member after ctx is the pointer to the secret pages.  With munmap denied they stay
  * readable after _free, and must hold nothing but zeros. */
-static int wiped(void)
+static int wiped(const void *arg)
 {
+    (void)arg;
     pv_rng *r;
     if (!deny(SYS_munmap)) return CANNOT_DENY;
     if (pvi_rng_create(ctx, &r) != PV_OK) return WRONG;
@@ -288,11 +280,11 @@ static void used_bytes_are_erased(void **state)
     pvi_rng_free(r);
 }
 
-static int below_zero(void)
+static int below_zero(const void *arg)
 {
+    (void)arg;
     pv_rng *r;
     if (pvi_rng_create_test(ctx, 1, &r) != PV_OK) return WRONG;
-    close(2);
     pvi_rng_below(r, 0);
     return WRONG;
 }
@@ -300,7 +292,7 @@ static int below_zero(void)
 static void below_zero_aborts(void **state)
 {
     (void)state;
-    expect_child(below_zero, -SIGABRT);
+    expect_child(below_zero, ABORTED);
 }
 
 int main(void)

@@ -64,9 +64,18 @@ static void cyclic_covers_each_row_once(void **state)
     PVT_IS(sample(PVI_CYCLIC, 1e-6, 10, 3), 1); /* never more blocks than rows */
 }
 
+static void distances(void **state)
+{
+    (void)state;
+    PVT_TRUE(pvi_sample_tv(PVI_POISSON, 1.0 / 470, 60000) > 0 &&
+             pvi_sample_tv(PVI_POISSON, 1.0 / 470, 60000) < 0x1p-53);
+    PVT_TRUE(pvi_sample_tv(PVI_POISSON, 0.5, 60000) == 0 && pvi_sample_tv(PVI_POISSON, 1e-9, 60000) == 0);
+    PVT_TRUE(pvi_sample_tv(PVI_FIXED_SIZE, 0.01, 60000) == 0 && pvi_sample_tv(PVI_FULL_BATCH, 1, 60000) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = { cmocka_unit_test(ascending_and_in_range),
-                                      cmocka_unit_test(cyclic_covers_each_row_once) };
+                                      cmocka_unit_test(cyclic_covers_each_row_once), cmocka_unit_test(distances) };
     return cmocka_run_group_tests(all, setup, teardown);
 }
