@@ -49,11 +49,39 @@ static inline vec rot(vec x, int n)
     return x << n | x >> (32 - n);
 }
 
+/* By 16 and by 8 bits: whole bytes move, which without a rotate instruction is one shuffle instead of three steps. */
+#if defined(__AVX2__) && !defined(__AVX512F__)
+typedef uint8_t bytes __attribute__((vector_size(4 * LANES)));
+#define WORDS(W) W(0), W(4), W(8), W(12), W(16), W(20), W(24), W(28)
+#define BY16(i)  i + 2, i + 3, i, i + 1
+#define BY8(i)   i + 3, i, i + 1, i + 2
+
+static inline vec rot16(vec x)
+{
+    return (vec)__builtin_shufflevector((bytes)x, (bytes)x, WORDS(BY16));
+}
+
+static inline vec rot8(vec x)
+{
+    return (vec)__builtin_shufflevector((bytes)x, (bytes)x, WORDS(BY8));
+}
+#else
+static inline vec rot16(vec x)
+{
+    return rot(x, 16);
+}
+
+static inline vec rot8(vec x)
+{
+    return rot(x, 8);
+}
+#endif
+
 static inline void quarter(vec *a, vec *b, vec *c, vec *d) /* (1) */
 {
-    *a += *b, *d = rot(*d ^ *a, 16);
+    *a += *b, *d = rot16(*d ^ *a);
     *c += *d, *b = rot(*b ^ *c, 12);
-    *a += *b, *d = rot(*d ^ *a, 8);
+    *a += *b, *d = rot8(*d ^ *a);
     *c += *d, *b = rot(*b ^ *c, 7);
 }
 

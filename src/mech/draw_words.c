@@ -14,7 +14,11 @@ void pvi_words_load(pvi_words *w, int64_t chunk, int64_t n)
 {
     const size_t blocks = (size_t)(n + 7) / 8;
     w->chunk = (uint64_t)chunk;
-    w->k->chacha(w->key, 0, 64 * w->chunk, (uint8_t *)w->a, blocks); /* (1) */
+    if (n == PVI_CHUNK) { /* (1), in one go: b follows a */
+        w->k->chacha(w->key, 0, 64 * w->chunk, (uint8_t *)w, 64);
+        return;
+    }
+    w->k->chacha(w->key, 0, 64 * w->chunk, (uint8_t *)w->a, blocks);
     w->k->chacha(w->key, 0, 64 * w->chunk + 32, (uint8_t *)w->b, blocks);
 }
 

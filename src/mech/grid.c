@@ -15,6 +15,15 @@
  * Reference Mironov, CCS 2012; Haney et al. 2022, arXiv:2207.13793; Casacuberta et al. 2022. */
 #include "mech/kernel.h"
 
+/* 1 + 2^-53 is a tie and goes down, 1 + 1.5 * 2^-53 goes up: true of no other mode.  Asked of the arithmetic
+ * itself, since the control word can be changed behind fegetround(). */
+bool pvi_rounds_to_nearest(void)
+{
+    volatile double one = 1.0;
+    const bool tie_down = one + 0x1p-53 == one, rest_up = one + 0x1.8p-53 > one;
+    return tie_down & rest_up;
+}
+
 double pvi_grid_error(double spacing, int64_t d)
 {
     return pv_up(0.5 * spacing * pv_up(sqrt((double)d), 1), 1); /* (1); halving and h are exact */
@@ -35,6 +44,7 @@ double pvi_grid_spacing(double clip, int64_t n, double noise_scale, int64_t d)
 void pvi_grid_add(const float *x, double spacing, int64_t *acc, int64_t d)
 {
     const double inverse = 1.0 / spacing;
+    PVI_REQUIRE(pvi_rounds_to_nearest()); /* (1) */
     if (!pvi_mech_best()->grid_add(x, inverse, acc, d)) return;
     for (int64_t j = 0; j < d;
          j++) { /* what the kernel left out; a float above 2^51 units is a whole number of them */

@@ -32,6 +32,7 @@ const pvi_mech_kernels *pvi_mech_isa(int level);    /* as this machine has them 
 const pvi_mech_kernels *pvi_mech_best(void);        /* never NULL                                  */
 const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r); /* the ones this source uses; best by default  */
 void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k);
+bool pvi_rounds_to_nearest(void); /* the rounding mode every bound here assumes (grid.c) */
 
 /* ---- words (draw_words.c): the uniform bits behind a sequence of draws ----------------------------------------------
  * A call that draws takes one key from the source and reads words a, b of draw i of chunk c at fixed places of its

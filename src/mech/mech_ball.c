@@ -21,8 +21,6 @@
 #include "mech/exact.h"
 #include "mech/kernel.h"
 
-#include <fenv.h>
-
 typedef struct batch {
     pvi_words words;
     _Alignas(64) double y[2 * PVI_CHUNK];
@@ -113,7 +111,7 @@ double pvi_ball_tv(int64_t d)
 void pvi_ball_add(pv_rng *r, double radius, double spacing, int64_t *x, int64_t d)
 {
     const double s = radius / spacing;
-    PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && fegetround() == FE_TONEAREST);
+    PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && pvi_rounds_to_nearest());
     batch c = { .d = d, .pairs = (d + 1) / 2 };
     pvi_words_begin(&c.words, r);
     const double S = rough_sum(&c), k = S > 0x1p-20 * (double)(c.pairs + 1) ? s / sqrt(2.0 * S) : (double)NAN;

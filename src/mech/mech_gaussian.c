@@ -5,6 +5,7 @@
  * Privacy   x is a vector of integers, so (1) equals round(x + N / h): a post-processing of the Gaussian
  *           mechanism on the sums.  Every accountant of the continuous Gaussian applies, with
  *           a = noise_scale / sensitivity, the sensitivity including the rounding to the grid.
+ *           The draw itself is within pvi_normal_tv_per_draw() of (1) in total variation: normal.c.
  * Reference Dwork, Roth, "The Algorithmic Foundations of Differential Privacy", App. A;
  *           Balle, Wang, ICML 2018, Theorem 8 (exact curve). */
 #include "mech/mech.h"

@@ -13,8 +13,6 @@
 #include "mech/exact.h"
 #include "mech/kernel.h"
 
-#include <fenv.h>
-
 typedef struct batch {
     pvi_words words;
     _Alignas(64) double y[PVI_CHUNK];
@@ -47,7 +45,7 @@ double pvi_laplace_tv_per_draw(void)
 void pvi_laplace_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d)
 {
     const double s = noise_scale / spacing, margin = s * 0x1p-43;
-    PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && fegetround() == FE_TONEAREST);
+    PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && pvi_rounds_to_nearest());
     batch c;
     pvi_words_begin(&c.words, r);
     for (int64_t j = 0; j < d; j += PVI_CHUNK) {

@@ -18,8 +18,6 @@
  *           (bounded range); Cesar, Rogers, ALT 2021, Lemma 3.4 (epsilon^2 / 8). */
 #include "mech/kernel.h"
 
-#include <fenv.h>
-
 typedef struct race {
     _Alignas(64) uint64_t words[PVI_CHUNK];
     double v[PVI_CHUNK];
@@ -88,7 +86,7 @@ static double largest(const pvi_mech_kernels *k, race *c, const double *score, i
 int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale)
 {
     const pvi_mech_kernels *k = pvi_rng_kernels(r);
-    PVI_REQUIRE(n >= 1 && scale > 0x1p-900 && scale < 0x1p900 && fegetround() == FE_TONEAREST);
+    PVI_REQUIRE(n >= 1 && scale > 0x1p-900 && scale < 0x1p900 && pvi_rounds_to_nearest());
     const double h = pvi_select_grid(scale), inverse = 1.0 / h;
     race c;
     double best;

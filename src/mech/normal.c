@@ -29,8 +29,6 @@
 #include "mech/exact.h"
 #include "mech/kernel.h"
 
-#include <fenv.h>
-
 typedef struct batch {
     pvi_words words;
     _Alignas(64) double y[2 * PVI_CHUNK]; /* the first draws of the pairs, then the second ones */
@@ -73,7 +71,7 @@ static int64_t length(int64_t d, int64_t j)
 void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d)
 {
     const double s = noise_scale / spacing, margin = s * 0x1p-45; /* e s of (2) */
-    PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && fegetround() == FE_TONEAREST);
+    PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && pvi_rounds_to_nearest());
     batch c;
     pvi_words_begin(&c.words, r);
     for (int64_t j = 0; j < d; j += 2 * PVI_CHUNK) {

@@ -1,4 +1,4 @@
-/* test_samplers.c - Poisson and fixed-size samples: sizes, inclusion, subsets, independence.  False-alarm rate: see
+/* test_samplers.c - uniform integers, Poisson and fixed-size samples: sizes, inclusion, subsets, independence.  False-alarm rate: see
  * stattest.h. */
 #include "stat/stattest.h"
 
@@ -10,6 +10,31 @@ static int64_t sample(pvi_sampler kind, double rate, int64_t n)
     int64_t count;
     pvi_sample(rng, kind, rate, n, 0, rows, &count);
     return count;
+}
+
+/* n = 3 * 2^62: a product without the refusals would give every third value twice as often. */
+static void below_is_unbiased(void **state)
+{
+    (void)state;
+    enum { M = 60000 };
+    double big[3] = { 0 }, small[7] = { 0 }, want[7];
+    for (int i = 0; i < M; i++) {
+        big[pvi_rng_below(rng, 3ull << 62) % 3]++;
+        small[pvi_rng_below(rng, 7)]++;
+    }
+    for (int i = 0; i < 7; i++) want[i] = M / 3.0;
+    PVT_PLAUSIBLE(pearson_p(big, want, 3), "thirds");
+    for (int i = 0; i < 7; i++) want[i] = M / 7.0;
+    PVT_PLAUSIBLE(pearson_p(small, want, 7), "sevenths");
+}
+
+static void uniforms(void **state)
+{
+    (void)state;
+    enum { M = 200000 };
+    static double u[M];
+    for (int i = 0; i < M; i++) u[i] = pvi_rng_uniform(rng);
+    PVT_PLAUSIBLE(ks_p(u, M), "uniform");
 }
 
 static double binomial(int n, int k, double q)
@@ -157,6 +182,7 @@ static void fixed_size_rows_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
+        cmocka_unit_test(below_is_unbiased),   cmocka_unit_test(uniforms),
         cmocka_unit_test(poisson_batch_sizes), cmocka_unit_test(poisson_rows_alike),
         cmocka_unit_test(poisson_subsets),     cmocka_unit_test(poisson_long_table),
         cmocka_unit_test(fixed_size_subsets),  cmocka_unit_test(fixed_size_rows_alike),

@@ -95,6 +95,9 @@ static void spacing_is_a_power_of_two_that_fits(void **state)
                     if (h > scale * 0x1p-30) /* coarser only because half of it would not fit */
                         PVT_TRUE((double)ns[c] * clips[a] * 2 / h + 256 * scale / h >= 0x1p62);
                 }
+    /* Much noise in many dimensions: finer, so that rounding stays below 2^-16 of the clip. */
+    PVT_TRUE(pvi_grid_error(pvi_grid_spacing(1, 1000, 100, 1000000), 1000000) <= 0x1p-16);
+    PVT_TRUE(pvi_grid_spacing(1, 1000, 100, 1000000) < 100 * 0x1p-31);
     /* A sum too large for the noise: coarser, then none. */
     PVT_TRUE(pvi_grid_spacing(1, 1000000000000, 1e-3, 10) > 1e-3 * 0x1p-30);
     PVT_NEAR(pvi_grid_spacing(1, INT64_MAX, 1e-3, 10), 0, 0);

@@ -179,6 +179,88 @@ static void draws_are_the_exact_ones(void **state)
         }
 }
 
+static void laplace_draws_are_the_exact_ones(void **state)
+{
+    (void)state;
+    static int64_t x[D];
+    const double scales[] = { 0x1p-4, 1.0, 0x1.8p30, 0x1p36, 0x1p40 };
+    for (int c = 0; c < 5; c++) {
+        pv_rng *r;
+        pvi_words w;
+        PVT_OK(pvi_rng_create_test(ctx, 200 + (uint64_t)c, &r));
+        pvi_words_begin(&w, r);
+        pvi_rng_free(r);
+        PVT_OK(pvi_rng_create_test(ctx, 200 + (uint64_t)c, &r));
+        memset(x, 0, sizeof x);
+        pvi_laplace_add(r, scales[c] * 0x1p-7, 0x1p-7, x, D);
+        pvi_rng_free(r);
+        for (int64_t j = 0; j < D; j++) {
+            pvi_wide wide;
+            if (j % PVI_CHUNK == 0) pvi_words_load(&w, j / PVI_CHUNK, PVI_CHUNK);
+            pvi_words_wide(&w, j % PVI_CHUNK, &wide);
+            const int64_t z = pvi_exact_laplace(scales[c], pvi_exact_neglog(wide.u));
+            PVT_IS(x[j], w.b[j % PVI_CHUNK] >> 63 ? -z : z);
+        }
+    }
+}
+
+/* Words and further bits come from separate places of the stream of one key. */
+static void words_have_their_places(void **state)
+{
+    (void)state;
+    pvi_words w = { .k = pvi_mech_best(), .key = { 9, 8, 7 } };
+    static uint64_t stream[2 * PVI_CHUNK];
+    for (int64_t chunk = 0; chunk < 4; chunk++) {
+        pvi_words_load(&w, chunk, PVI_CHUNK);
+        pvi_chacha20(w.key, 0, 64 * (uint64_t)chunk, (uint8_t *)stream, sizeof stream);
+        assert_memory_equal(w.a, stream, sizeof w.a);
+        assert_memory_equal(w.b, stream + PVI_CHUNK, sizeof w.b);
+        for (int64_t i = 0; i < PVI_CHUNK; i += 17) {
+            uint64_t more[8];
+            pvi_wide wide;
+            pvi_chacha20(w.key, 1, PVI_CHUNK * (uint64_t)chunk + (uint64_t)i, (uint8_t *)more, sizeof more);
+            pvi_words_wide(&w, i, &wide);
+            PVT_TRUE(wide.u[0] == w.a[i] && wide.u[1] >> 52 == (w.b[i] & 0xfff) &&
+                     (wide.u[1] & 0xfffffffffffffu) == more[0] >> 12);
+            PVT_TRUE(wide.u[2] >> 52 == (more[0] & 0xfff) && (wide.u[2] & 0xfffffffffffffu) == more[1] >> 12);
+            PVT_TRUE(wide.u[3] == (more[1] & 0xfff) << 52);
+            PVT_TRUE(wide.turn[0] >> 14 == w.b[i] >> 14 && (wide.turn[0] & 0x3fff) == more[2] >> 50);
+            PVT_TRUE(wide.turn[1] >> 14 == (more[2] & 0x3ffffffffffffu) && (wide.turn[1] & 0x3fff) == more[3] >> 50);
+        }
+    }
+}
+
+/* The index is the argmax of (2) in mech_select.c, computed with libm. */
+static void selection_is_the_argmax(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    double score[N];
+    uint64_t words[N + 8], seed = 21;
+    for (int rep = 0; rep < 300; rep++) {
+        const int64_t n = 1 + rep % N;
+        const double scale = exp(3 * pvt_normal(&seed)), h = pvi_select_grid(scale);
+        pv_rng *r;
+        uint8_t key[PVI_KEY_SIZE];
+        int64_t best = 0;
+        long double top = -INFINITY;
+        for (int64_t i = 0; i < n; i++) score[i] = 2 * scale * pvt_normal(&seed);
+        PVT_OK(pvi_rng_create_test(ctx, 300 + (uint64_t)rep, &r));
+        pvi_rng_bytes(r, key, sizeof key);
+        pvi_rng_free(r);
+        pvi_chacha20(key, 0, 0, (uint8_t *)words, (size_t)(n + 7) / 8 * 64);
+        for (int64_t i = 0; i < n; i++) {
+            const long double u = ((long double)words[i] + 0.5L) * 0x1p-64L;
+            const long double v = (long double)(rint(score[i] / h) * h / scale) - logl(-logl(u));
+            if (v > top) best = i;
+            top = fmaxl(top, v);
+        }
+        PVT_OK(pvi_rng_create_test(ctx, 300 + (uint64_t)rep, &r));
+        PVT_IS(pvi_select(r, score, n, scale), best);
+        pvi_rng_free(r);
+    }
+}
+
 static uint64_t digest(const int64_t *x, int64_t n)
 {
     uint8_t h[PVI_HASH_SIZE];
@@ -258,32 +340,83 @@ static void chacha_ones(const uint8_t *key, uint64_t nonce, uint64_t counter, ui
     for (size_t i = 0; i < 8 * blocks; i++) memcpy(out + 8 * i, &word, 8);
 }
 
+/* Kernels as wrong as their bounds allow, this way and that. */
+static void gauss_off(const uint64_t *a, const uint64_t *b, double s, double *y0, double *y1, int64_t n)
+{
+    pvi_mech_best()->gauss(a, b, s, y0, y1, n);
+    for (int64_t i = 0; i < n; i++) {
+        y0[i] += (i % 2 ? 0.9 : -0.9) * 0x1p-45 * s;
+        y1[i] += (i % 3 ? 0.9 : -0.9) * 0x1p-45 * s;
+    }
+}
+
+static void exponential_off(const uint64_t *a, const uint64_t *b, double s, double *y, int64_t n)
+{
+    pvi_mech_best()->exponential(a, b, s, y, n);
+    for (int64_t i = 0; i < n; i++) y[i] += (i % 2 ? 0.8 : -0.8) * 0x1p-43 * s;
+}
+
 static void deciding_nothing_changes_nothing(void **state)
 {
     (void)state;
     enum { N = 2001, ROWS = 30000 };
-    static int64_t x[2][5][N], rows[2][ROWS], count[2];
-    static double plain[2][N];
-    pvi_mech_kernels none = *pvi_mech_best();
+    enum { CASES = 3 };
+    static int64_t x[CASES][6][N], rows[CASES][ROWS], count[CASES];
+    static double plain[CASES][N];
+    pvi_mech_kernels none = *pvi_mech_best(), off = none, sum_right;
+    off.gauss = gauss_off;
+    off.exponential = exponential_off;
+    sum_right = off; /* the ball's own bound has no room for a sum that far off */
+    sum_right.exponential = none.exponential;
     none.gauss = gauss_undecided;
     none.exponential = exponential_undecided;
-    for (int which = 0; which < 2; which++) {
+    for (int which = 0; which < CASES; which++) {
         pv_rng *r;
         PVT_OK(pvi_rng_create_test(ctx, 31, &r));
-        if (which) pvi_rng_use(r, &none);
-        pvi_normal_add(r, 1.5, 0x1p-30, x[which][0], N);
-        pvi_laplace_add(r, 1.5, 0x1p-30, x[which][1], N);
-        pvi_ball_add(r, 1.5, 0x1p-30, x[which][2], N);
-        pvi_ball_add(r, 1.5, 0x1p-30, x[which][3], 1);
-        pvi_ball_add(r, 1.5, 0x1p-30, x[which][4], 1000);
+        const pvi_mech_kernels *const kernels[CASES] = { pvi_mech_best(), &none, &off };
+        pvi_rng_use(r, kernels[which]);
+        pvi_normal_add(r, 1.5, 0x1p-38, x[which][0], N);
+        pvi_laplace_add(r, 1.5, 0x1p-37, x[which][1], N);
+        pvi_sample(r, PVI_POISSON, 0x1.3p-20, ROWS, 0, rows[which], &count[which]);
         pvi_sample(r, PVI_POISSON, 0.03, ROWS, 0, rows[which], &count[which]);
         pvi_normal_fill(r, plain[which], N);
+        if (which == 2) pvi_rng_use(r, &sum_right);
+        pvi_ball_add(r, 1.5, 0x1p-30, x[which][2], N);
+        pvi_ball_add(r, 1.5, 0x1p-30, x[which][3], 1);
+        pvi_ball_add(r, 1.5, 0x1p-39, x[which][4], 1000);
+        for (int i = 0; i + 3 <= N; i += 3) pvi_ball_add(r, 1.5, 0x1p-39, x[which][5] + i, 3);
         pvi_rng_free(r);
     }
-    assert_memory_equal(x[0], x[1], sizeof x[0]);
-    PVT_IS(count[0], count[1]);
-    assert_memory_equal(rows[0], rows[1], sizeof rows[0]);
-    for (int i = 0; i < N; i++) PVT_NEAR(plain[0][i], plain[1][i], 0x1p-40);
+    for (int which = 1; which < CASES; which++) {
+        assert_memory_equal(x[0], x[which], sizeof x[0]);
+        PVT_IS(count[0], count[which]);
+        assert_memory_equal(rows[0], rows[which], sizeof rows[0]);
+        for (int i = 0; i < N; i++) PVT_NEAR(plain[0][i], plain[which][i], 0x1p-40);
+    }
+}
+
+/* A skip of 2^24 rows has a margin of 2^-19 rows: kernels off by most of it still give the same samples. */
+static void skips_are_the_exact_ones(void **state)
+{
+    (void)state;
+    enum { ROWS = 1 << 22 };
+    pvi_mech_kernels off = *pvi_mech_best();
+    off.exponential = exponential_off;
+    int64_t *rows[2] = { malloc(ROWS * sizeof(int64_t)), malloc(ROWS * sizeof(int64_t)) }, count[2];
+    PVT_TRUE(rows[0] && rows[1]);
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        for (int which = 0; which < 2; which++) {
+            pv_rng *r;
+            PVT_OK(pvi_rng_create_test(ctx, seed, &r));
+            if (which) pvi_rng_use(r, &off);
+            pvi_sample(r, PVI_POISSON, seed % 2 ? 1e-7 : 1e-4, ROWS, 0, rows[which], &count[which]);
+            pvi_rng_free(r);
+        }
+        PVT_IS(count[0], count[1]);
+        PVT_TRUE(memcmp(rows[0], rows[1], (size_t)count[0] * sizeof(int64_t)) == 0);
+    }
+    free(rows[0]);
+    free(rows[1]);
 }
 
 /* The stream could, if it never will, be nearly all ones: U next to 1 everywhere, the ball's sum next to 0. */
@@ -360,11 +493,20 @@ static void picks_what_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(chacha_equals_libsodium),          cmocka_unit_test(doubles_are_within_their_bounds),
-        cmocka_unit_test(gumbel_agrees_with_libm),          cmocka_unit_test(draws_are_the_exact_ones),
-        cmocka_unit_test(instruction_sets_agree),           cmocka_unit_test(fill_is_standard_normal_everywhere),
-        cmocka_unit_test(deciding_nothing_changes_nothing), cmocka_unit_test(degenerate_bits_stay_inside),
-        cmocka_unit_test(ball_follows_its_formula),         cmocka_unit_test(picks_what_is_there),
+        cmocka_unit_test(chacha_equals_libsodium),
+        cmocka_unit_test(doubles_are_within_their_bounds),
+        cmocka_unit_test(gumbel_agrees_with_libm),
+        cmocka_unit_test(draws_are_the_exact_ones),
+        cmocka_unit_test(laplace_draws_are_the_exact_ones),
+        cmocka_unit_test(words_have_their_places),
+        cmocka_unit_test(selection_is_the_argmax),
+        cmocka_unit_test(instruction_sets_agree),
+        cmocka_unit_test(fill_is_standard_normal_everywhere),
+        cmocka_unit_test(deciding_nothing_changes_nothing),
+        cmocka_unit_test(skips_are_the_exact_ones),
+        cmocka_unit_test(degenerate_bits_stay_inside),
+        cmocka_unit_test(ball_follows_its_formula),
+        cmocka_unit_test(picks_what_is_there),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -55,6 +55,23 @@ static void noise_scales(void **state)
     }
 }
 
+static int put_on_grid(const void *arg)
+{
+    const float x = 1.0f;
+    int64_t acc = 0;
+    fesetround(*(const int *)arg);
+    pvi_grid_add(&x, 0x1p-20, &acc, 1);
+    return acc != 1 << 20;
+}
+
+static void rounding_modes(void **state)
+{
+    (void)state;
+    const int bad[] = { FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO }, good = FE_TONEAREST;
+    for (int i = 0; i < 3; i++) PVT_IS(in_child(put_on_grid, &bad[i]), ABORTED);
+    PVT_IS(in_child(put_on_grid, &good), 0);
+}
+
 typedef struct choice {
     double score[3], scale;
     int64_t n;
@@ -140,8 +157,8 @@ static void logarithm_of_zero(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(noise_scales), cmocka_unit_test(selections),
-                                      cmocka_unit_test(samples), cmocka_unit_test(logarithm_of_zero),
-                                      cmocka_unit_test(exact_scales) };
+    const struct CMUnitTest all[] = { cmocka_unit_test(noise_scales),      cmocka_unit_test(rounding_modes),
+                                      cmocka_unit_test(selections),        cmocka_unit_test(samples),
+                                      cmocka_unit_test(logarithm_of_zero), cmocka_unit_test(exact_scales) };
     return cmocka_run_group_tests(all, setup, teardown);
 }
