@@ -99,8 +99,8 @@ static double best(void (*fn)(void))
 static void row(const char *what, void (*fn)(void), double units, const char *unit, double target)
 {
     const double rate = units / best(fn);
-    printf("  %-44s %10.3g %-12s", what, rate, unit);
-    if (target > 0) printf(" %5.2f x the target %.3g", rate / target, target);
+    printf("  %-44s %10.3g %s", what, rate, unit);
+    if (target > 0) printf(", %.2f x the target %.3g", rate / target, target);
     printf("\n");
     fflush(stdout);
 }

@@ -13,7 +13,7 @@
  * Errors     in units of u = 2^-53, the relative error of one operation, with fused multiply-add / without.  Largest
  *            errors of the polynomials, printed by tests/reference/mech_constants.py: 2^-58.9 of 2z, 2^-54.5 of t,
  *            2^-55.7 for cos.
- *            x, two roundings, 2u; where 1 + x is formed another u: at most 6u of -ln U.  z, where m - 1 is exact: 2u;
+ *            x, two roundings, 2u; where 1 + x is formed another u: at most 6u of -ln U.  z, m - 1 being exact: 2u;
  *            2z + zwR: 3.3u of |ln m|; k ln 2: 0.3u / 1.3u of it; the last sum u.  For k = 0, |ln m| = -ln U; else
  *            |ln m| <= ln(2)/2 <= -ln U and k ln 2 <= -2 ln U.  Together
  *            (4)  -ln U has relative error at most 11 u / 13 u

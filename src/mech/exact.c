@@ -23,10 +23,11 @@
  * Residual   With L and t inside their bounds the decision is that of real arithmetic unless the real value y is
  *            within eta of a half-integer, where for radius r = sqrt(2L)
  *            (6)  Gaussian  eta = s (2^-121 r + 2^-118 max(1, L)/r),     Laplace  eta = s 2^-118 max(1, L)
- *            For r >= 1 (up to 16.8, all bits zero) eta <= s 2^-114; the density of y is unimodal, so the
- *            probability is at most 2 eta (1 + 1/s) <= 34 s 2^-114 / 16.  For r in [2^-j-1, 2^-j) at most 2 s 2^-j + 1
- *            strips of area 4 eta s 2^-j meet the density 1/(2 pi s^2): (2 s 2^-j + 1) 2^-116, summed over the
- *            j <= 41 for which a strip exists at all.  Together below s 2^-111; Laplace below s 2^-114. */
+ *            For r >= 1 (up to 16.8, all bits zero) eta <= s 2^-114; the density of y is unimodal with maximum
+ *            0.4/s, so the probability is at most 2 eta (1 + 0.4/s) < s 2^-113 + 2^-114.  For r in [2^-j-1, 2^-j) at
+ *            most 2 s 2^-j + 1 strips of area 4 eta s 2^-j meet the density 1/(2 pi s^2): (2 s 2^-j + 1) 2^-116,
+ *            summed over the j <= 41 for which a strip exists at all.  Together
+ *            (7)  Gaussian  below s 2^-112 + 2^-110,   Laplace  below s 2^-115 + 2^-115 */
 #include "mech/exact.h"
 
 typedef pvi_u128 u128;

@@ -13,7 +13,7 @@ typedef struct pvi_mech_kernels {
     void (*gauss)(const uint64_t *a, const uint64_t *b, double s, double *y0, double *y1, int64_t n);
     /* y[i] = s times the exponential variable of words a[i], b[i]; NAN: undecided. */
     void (*exponential)(const uint64_t *a, const uint64_t *b, double s, double *y, int64_t n);
-    /* v[i] = (round(score[i] * inverse) - top) * unit + the Gumbel variable of word a[i]; |score * inverse| < 2^51. */
+    /* v[i] = (round(score[i] * inverse) - top) * unit + the Gumbel variable of word a[i]; |score*inverse| < 2^51. */
     void (*gumbel)(const uint64_t *a, const double *score, double inverse, double top, double unit, double *v,
                    int64_t n);
     /* Lane l keeps the largest v[i], and first + i, over i = l mod PVI_LANES; n a multiple of it. */
@@ -34,7 +34,7 @@ const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r); /* the ones this source uses
 void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k);
 bool pvi_rounds_to_nearest(void); /* the rounding mode every bound here assumes (grid.c) */
 
-/* ---- words (draw_words.c): the uniform bits behind a sequence of draws ----------------------------------------------
+/* ---- words (draw_words.c): the uniform bits behind a sequence of draws ------------------------------------------
  * A call that draws takes one key from the source and reads words a, b of draw i of chunk c at fixed places of its
  * stream; the further bits of an undecided draw have places of their own.  So a draw never depends on which other
  * draws were undecided, and a vector can be gone through twice. */

@@ -4,13 +4,13 @@
  *   (2) V = noise_scale (g_1 .. g_d) / sqrt(g_1^2 + .. + g_{d+2}^2), all g independent N(0, 1): the first d
  *       coordinates of a point uniform on the sphere in d + 2 dimensions are uniform in the d-ball, which is the
  *       Gaussian direction times u^(1/d) without the power
- *   (3) a pair (g, g') has g^2 + g'^2 = 2 L, L = -ln U of that pair (draw.kernel.c), and g_{d+1}^2 + g_{d+2}^2 = 2 L_0
+ *   (3) a pair (g, g') has g^2 + g'^2 = 2 L, L = -ln U of that pair (draw.kernel.c); g_{d+1}^2 + g_{d+2}^2 = 2 L_0
  *       for one exponential L_0; an odd last coordinate adds L t^2.  With their sum S,
  *       V_j = noise_scale sqrt(L / S) t_j
  *
  * Method    as normal.c.  S is summed with compensation: relative error 2u, beside 14 u of each L and 2^-49.4 for
  *           the bits nobody has drawn, provided S > 2^-20 times the number of terms.  With k = s / sqrt(2 S),
- *           s = noise_scale / h, the double k g_j is therefore within k (0.66 * 2^-45 + 6.67 * 2^-49) < 2^-44 k of the
+ *           s = noise_scale / h, the double k g_j is within k (0.66 * 2^-45 + 6.67 * 2^-49) < 2^-44 k of the
  *           real one (draw.kernel.c, (7)); nearer than that to a half-integer exact.c, (5), settles it.
  *           The bits of the vector are gone through twice, and once more if anything is undecided.
  * Distance  2^-70 per coordinate, as for the Gaussian; pvi_ball_tv() sums them.

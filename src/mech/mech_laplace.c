@@ -5,7 +5,7 @@
  *
  * Method    as normal.c: a double within 2^-43 s of s * -ln U (draw.kernel.c, (8)), s = noise_scale / h, settles the
  *           rounding unless it lies that near to a half-integer; then 128 more bits and exact.c settle it.
- *           Total variation per draw below s 2^-114 <= 2^-74.
+ *           Total variation per draw below s 2^-115 + 2^-115 < 2^-74 (exact.c, (7)).
  * Privacy   x is a vector of integers, so (1) is round(x + V / h), a post-processing of the Laplace mechanism:
  *           epsilon = L1 sensitivity / noise_scale, the sensitivity including the rounding to the grid.
  * Time      constant work; undecided draws as in normal.c.

@@ -4,12 +4,12 @@
  *   (2) return argmax_i v_i,  v_i = (q_i - max q) / scale + G_i,  G_i = -ln(-ln U_i) independent Gumbel variables
  *   (3) P(i) = exp(q_i / scale) / sum_j exp(q_j / scale)
  *
- * Privacy   with sensitivity Delta per score, one row moves q_i by at most Delta + h: epsilon = 2 (Delta + h) / scale,
+ * Privacy   with sensitivity Delta per score one row moves q_i by at most Delta + h: epsilon = 2 (Delta + h) / scale
  *           with bounded range, so epsilon^2 / 8 in zCDP.  Only the index leaves, never a score or a v_i.
  * Distance  U_i has 64 bits, G_i the error of draw.kernel.c.  The index differs from that of (2) only if
- *           - the double arithmetic, in error by at most 218 u < 2^-45 for every v_i that can win (|v_i| < 50), closes
- *             the gap between the best two.  (2) is a race of exponential clocks of rates exp(q_i / scale); by their
- *             lack of memory P(gap <= a) <= 1 - e^-a <= a, so at most 2^-44;
+ *           - the double arithmetic, in error by at most 218 u < 2^-45 for every v_i that can win (|v_i| < 50),
+ *             closes the gap between the best two.  (2) is a race of exponential clocks of rates exp(q_i / scale); by
+ *             their lack of memory P(gap <= a) <= 1 - e^-a <= a, so at most 2^-44;
  *           - or the bits nobody has drawn do: for given rivals U_i must lie within 2^-64 of one point, n times:
  *             n 2^-62 with both ends and both rivals.
  *           pvi_select_tv(n) = 2^-43 + n 2^-62.

@@ -5,13 +5,13 @@
  * Method     N is a function of infinitely many uniform bits (draw.kernel.c): U and f.  Of each pair of draws 128
  *            bits are drawn, and the double y with
  *            (2)  |y - s N| <= e s,  e = 2^-45, whatever the bits not drawn are        (draw.kernel.c, (7))
- *            If y is further than e s from every half-integer, round(y) = Z is settled and the other bits do not matter.
+ *            If y is further than e s from every half-integer, round(y) = Z is settled, whatever the other bits.
  *            Else 256 more bits are drawn and Z is settled by integer arithmetic (exact.c).
  *            The outcome is (1) itself, whatever the instruction set: all of them agree bit for bit, because the
  *            further bits of a pair have a place of their own in the stream (draw_words.c).
  *
  * Distance   Z differs from (1) only if s N is within the error of exact.c of a half-integer; with s <= 2^40 the
- *            probability is below s 2^-111 <= 2^-71, with the unused bits of U and f (2^-128 each) below
+ *            probability is below s 2^-112 + 2^-110 < 2^-71, with the unused bits of U and f (2^-128 each) below
  *            (3)  total variation per draw <= 2^-70                              (pvi_normal_tv_per_draw)
  *            given uniform bits; that ChaCha20 under a key of the operating system cannot be told from
  *            uniform bits is the computational assumption of the library.
@@ -20,12 +20,12 @@
  *            Tails are not cut: U has 204 bits, |N| reaches 16.8.
  *
  * Time       constant work per pair, except the settling of undecided draws.  A draw is undecided when the
- *            fractional part of s N falls into a window of width 2 e s (probability 2^-14 at s = 2^30), or when U < 2^-32
- *            or U > 1 - 2^-61 (probability 2^-32 a pair).  The density of s N changes by a factor 1 +- 8/s inside
- *            one unit, so the first event is independent of Z up to 2^-14 * 2^-27: the time of a call tells that some
- *            fractional parts, which are never released, were near 1/2, and nothing about the values.
+ *            fractional part of s N falls into a window of width 2 e s (probability 2^-14 at s = 2^30), or when
+ *            U < 2^-32 or U > 1 - 2^-61 (probability 2^-32 a pair).  The density of s N changes by a factor 1 +- 8/s
+ *            inside one unit, so the first event is independent of Z up to 2^-14 * 2^-27: the time of a call tells
+ *            that some fractional parts, which are never released, were near 1/2, and nothing about the values.
  * Rounding   requires the default rounding mode, round to nearest.
- * Reference  Box, Muller, Ann. Math. Stat. 29, 1958; Jin et al. 2022, arXiv:2112.05307 (attacks on values and time). */
+ * Reference  Box, Muller, Ann. Math. Stat. 29, 1958; Jin et al. 2022, arXiv:2112.05307 (attacks). */
 #include "mech/exact.h"
 #include "mech/kernel.h"
 

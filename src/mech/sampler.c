@@ -3,9 +3,9 @@
  * Full       every row.
  * Poisson    each row independently with probability q.
  *            (1)  q >= 1/8 or q < 2^-24: row i enters iff u_i < q 2^64, u_i uniform on 64 bits; probability
- *                 floor(q 2^64) / 2^64, which is q itself for q >= 1/8 and never above q: the privacy cost grows with q
+ *                 floor(q 2^64) / 2^64, which is q for q >= 1/8 and never above q: the cost grows with q
  *            (4)  otherwise the rows left out before the next one are geometric: floor(L / l), L = -ln U exponential,
- *                 l = -ln(1 - q).  The double L / l is within 2^-43 / l of the real one (draw.kernel.c (8), and 4u for
+ *                 l = -ln(1 - q).  The double L / l is within 2^-43 / l of the real one (draw.kernel.c (8), 4u for
  *                 1 / l); that near to an integer, U gets 128 more bits and L and l 118 bits of precision (exact.c),
  *                 and integer division decides.  The division is wrong only if L is within
  *                 2^-118 (1 + L/l) of a multiple of l: probability below 2^-117 (1 + L/l) / l <= 2^-64 for q >= 2^-24

@@ -55,7 +55,7 @@ static inline double chi2_p(double value, double freedom)
     return gamma_q(freedom / 2, value / 2);
 }
 
-/* Pearson's statistic over cells with expected counts; cells expecting less than 10 are merged into their neighbours. */
+/* Pearson's statistic over cells with expected counts; cells expecting less than 10 are merged. */
 static inline double pearson_p(const double *observed, const double *expected, int cells)
 {
     double stat = 0, o = 0, e = 0;

@@ -48,7 +48,7 @@ static void shape(void **state)
     PVT_PLAUSIBLE(ks_p(u, N), "KS of plain draws");
 }
 
-/* 2^26 draws, counted beyond 3, 3.5, ..., 6 on either side: rejection by rounding to 32 bits or a cut tail would show. */
+/* 2^26 draws, counted beyond 3, 3.5, ..., 6 on either side: a uniform of 32 bits or a cut tail would show. */
 static void tails(void **state)
 {
     (void)state;

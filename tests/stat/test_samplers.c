@@ -1,5 +1,5 @@
-/* test_samplers.c - uniform integers, Poisson and fixed-size samples: sizes, inclusion, subsets, independence.  False-alarm rate: see
- * stattest.h. */
+/* test_samplers.c - uniform integers, Poisson and fixed-size samples: sizes, inclusion, subsets, independence.
+ * False-alarm rate: see stattest.h. */
 #include "stat/stattest.h"
 
 enum { NMAX = 60000 };

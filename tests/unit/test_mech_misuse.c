@@ -1,4 +1,4 @@
-/* test_mech_misuse.c - what could release data ends the process: noise scales, scores, rates and rounding modes that no
+/* test_mech_misuse.c - what could release data ends the process: scales, scores, rates and rounding modes that no
  * proof covers. */
 #include "mech/exact.h"
 #include "unit/aborttest.h"
