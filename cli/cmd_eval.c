@@ -34,6 +34,8 @@ void show_metrics(jv v)
 {
     char n[40];
     if (jv_get(v, "warning").p) row("NOT PRIVATE", "this model was trained without protection");
+    if (jv_true(jv_get(v, "training_rows")))
+        row("caution", "these are the training rows: the figures below are NOT PRIVATE, do not publish them");
     row("rows", "%s", with_commas(jv_num(jv_get(v, "rows")), n));
     number_row(v, "accuracy", "accuracy", "share of rows named correctly");
     number_row(v, "majority", "baseline", "accuracy of always naming the most frequent class");

@@ -245,9 +245,6 @@ pv_status pv_model_eval(pv_model *m, const char *data, char **json)
     *json = NULL;
     pv_status s = load_and_score(m, data, false, &x, &score, &outputs);
     if (s == PV_OK) {
-        if (strcmp(x->digest, m->cert.data_digest) == 0)
-            pvi_log(m->ctx, PV_LOG_WARN,
-                    "these are the rows the model was trained on: the figures below are NOT PRIVATE");
         pvi_str b = { .ctx = m->ctx };
         pvi_jw w = { .out = &b, .indent = 2 };
         pv_domain dom = m->file.domain;

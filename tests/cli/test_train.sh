@@ -17,6 +17,7 @@ has out 'holds        m.pvt: the recorded events cost at most epsilon 1, as clai
 ok eval m.pvt small
 has out 'accuracy'
 has out 'true \ predicted'
+has out 'caution      these are the training rows'
 ok predict m.pvt small
 same 'a header and a line per row' 201 "$(wc -l <out)"
 cp out first
