@@ -1,6 +1,6 @@
 # The bar is drawn on a terminal only, fits it, and is gone at the end.
 . "$PRIVET_SOURCE/tests/cli/lib.sh"
-command -v script >/dev/null && command -v stty >/dev/null || skip 'no script(1) to play the terminal'
+script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip 'no script(1), or no pseudo-terminal for it'
 small_data >small
 on_terminal() { # COLUMNS ARGS: what the terminal received, one drawing per line
     columns=$1
