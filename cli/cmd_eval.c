@@ -58,6 +58,7 @@ int cmd_eval(cli *c)
         if (s != PV_OK) code = fail(c, s);
     }
     if (code == EXIT_DONE) {
+        notes_flush(); /* a warning about the figures comes before them */
         if (c->args.json) print_json(json);
         else show_metrics((jv) { json });
     }

@@ -8,7 +8,7 @@ static void overview(void)
     puts("privet trains models on rows about people and proves how little they give away.\n\n"
          "usage: privet COMMAND ...\n");
     for (const command *c = cli_commands; c->name; c++)
-        if (c->help) printf("  %-8s  %s\n", c->name, c->help);
+        if (c->help) printf("  %-9s  %s\n", c->name, c->help);
     puts("\nTo start:  privet demo\n"
          "           privet train data.csv --schema schema.json --epsilon 1 --out model.pvt\n"
          "           privet verify model.pvt\n\n"

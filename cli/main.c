@@ -62,10 +62,11 @@ static int run(const char *program, const command *cmd, int argc, char **argv)
         code = c.args.help ? command_help(&c, cmd) : cmd->run(&c);
         progress_clear();
     }
+    code = flush_stdout(code);
     if (code == EXIT_DONE) notes_flush();
     pv_ctx_free(c.ctx);
     args_free(&c.args);
-    return flush_stdout(code);
+    return code;
 }
 
 int main(int argc, char **argv)

@@ -78,8 +78,8 @@ only_files() { # every file that may be here, besides out, err and hidden ones
 }
 
 # 200 rows that a line separates with some mistakes, in LIBSVM form; the same on every machine.
-small_data() {
-    awk 'BEGIN { s = 7; for (i = 0; i < 200; i++) {
+small_data() { # [SEED]
+    awk -v s="${1:-7}" 'BEGIN { for (i = 0; i < 200; i++) {
         for (j = 1; j <= 3; j++) { s = (s * 16807) % 2147483647; x[j] = int(s % 2001) / 1000 - 1 }
         y = x[1] - 0.5 * x[2] + 0.1 * x[3] > 0 ? "+1" : "-1"
         printf "%s 1:%.3f 2:%.3f 3:%.3f\n", y, x[1], x[2], x[3] } }'

@@ -1,6 +1,7 @@
 # Outputs that cannot be written, full disks, and signals: the old file or the new one, never half, nothing else.
 . "$PRIVET_SOURCE/tests/cli/lib.sh"
 small_data >small
+small_data 11 >other
 mkdir folder
 ok train small --quiet --out old.pvt
 cp old.pvt kept.pvt
@@ -18,14 +19,14 @@ if [ "$(id -u)" -ne 0 ]; then
     fails 3 'privet: locked/m.pvt: cannot be written: locked: Permission denied' train small --out locked/m.pvt
     rmdir locked
 fi
-only_files small folder old.pvt kept.pvt
+only_files small other folder old.pvt kept.pvt
 
 # ---- a full disk: the device that is always full, and a file that may not grow
 if [ -c /dev/full ]; then
     fails 3 'privet: /dev/full: cannot be written: No space left on device (the budget counts as spent)' train small --out /dev/full
     fails 3 'privet: /dev/full: cannot be written: No space left on device' predict old.pvt small --out /dev/full
     check '/dev/full is still a device' test -c /dev/full
-    for command in 'list' 'list --json' '--help' '--version' 'plan --quiet --rows 9 --features 2' 'verify old.pvt' 'eval old.pvt small'; do
+    for command in 'list' 'list --json' '--help' '--version' 'plan --quiet --rows 9 --features 2' 'verify old.pvt' 'eval old.pvt other'; do
         code=0
         # shellcheck disable=SC2086  # words
         privet $command >/dev/full 2>err || code=$?
@@ -43,7 +44,7 @@ same 'no room for the model' 'privet: old.pvt: cannot be written: File too large
 check 'the old model survives' cmp old.pvt kept.pvt
 message=$( (ulimit -f 0 && privet predict old.pvt small --out small.csv) 2>&1 | grep '^privet:')
 same 'no room for the scores' 'privet: small.csv: cannot be written: File too large' "$message"
-only_files small folder old.pvt kept.pvt
+only_files small other folder old.pvt kept.pvt
 
 # ---- a device or a link is not replaced by a file
 ok predict old.pvt small --out /dev/null
@@ -66,7 +67,7 @@ done
 code=$( (privet list; echo $? >code) | head -1 >/dev/null; cat code)
 check 'a reader that leaves early is no error worth words' test "$code" = 141 -o "$code" = 0
 rm -f code
-only_files small folder old.pvt kept.pvt
+only_files small other folder old.pvt kept.pvt
 
 # Killed at any moment while writing 100,000 scores over an old file: the old or the new one, whole.
 for i in 1 2 3 4 5 6 7 8 9 10; do cat small small small small small; done >big0
@@ -82,5 +83,5 @@ for signal in TERM KILL; do
         [ $signal = TERM ] || rm -f scores.tmp.*
     done
 done
-only_files small folder old.pvt kept.pvt big whole scores
+only_files small other folder old.pvt kept.pvt big whole scores
 finish

@@ -1,6 +1,7 @@
 # From rows to scores: train, verify, eval, predict, plan, settings written and read back, NOT PRIVATE marks.
 . "$PRIVET_SOURCE/tests/cli/lib.sh"
 small_data >small
+small_data 11 >other # rows the model has not seen
 
 is_json() { # one object, if there is a Python to judge it
     if command -v python3 >/dev/null 2>&1; then
@@ -14,7 +15,7 @@ has out 'for relation replace'
 has out 'next         privet verify m.pvt'
 ok verify m.pvt
 has out 'holds        m.pvt: the recorded events cost at most epsilon 1, as claimed'
-ok eval m.pvt small
+ok eval m.pvt other
 has out 'accuracy'
 has out 'true \ predicted'
 has out 'caution      these are the training rows'
@@ -27,6 +28,10 @@ check 'the same scores in the file' cmp first scores.csv
 ok predict m.pvt small --out -
 check 'the same scores on standard output' cmp first out
 rm first scores.csv
+
+run eval m.pvt small
+same 'on the rows it was trained on' \
+    'privet: warning: these are the rows the model was trained on: the figures below are NOT PRIVATE' "$(cat err)"
 
 # What was chosen, and why, goes to stderr.
 run train small --delta 1e-4 --out m.pvt
@@ -41,7 +46,7 @@ has out '"epsilon":'
 ok verify m.pvt --json
 is_json verify
 has out '"verified": true'
-ok eval m.pvt small --json
+ok eval m.pvt other --json
 is_json eval
 has out '"accuracy":'
 ok predict m.pvt small --json --out scores.csv
@@ -86,10 +91,10 @@ has out '"warning": "NOT PRIVATE"'
 ok plan --quiet --privacy off --rows 1000 --features 5
 has out 'NOT PRIVATE'
 fails 3 'privet: off.pvt: NOT PRIVATE: trained with privacy=off: no noise was added' verify off.pvt
-run eval off.pvt small
+run eval off.pvt other
 same 'warned' 'privet: warning: off.pvt is NOT PRIVATE' "$(cat err)"
 has out 'NOT PRIVATE'
-run eval off.pvt small --json
+run eval off.pvt other --json
 has out '"warning": "NOT PRIVATE"'
 run predict off.pvt small --json --out scores.csv
 same 'warned' 'privet: warning: off.pvt is NOT PRIVATE' "$(cat err)"
@@ -119,7 +124,8 @@ printf '{"header": false, "columns": [{"name": "x", "type": "number", "min": 0, 
  {"name": "y", "type": "label", "values": ["say \\"no\\"", "y\\u001bes"]}]}' >odd.json
 awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 ? "0.9,\"say \"\"no\"\"\"" : "0.1,y\033es" }' >odd.csv
 ok train odd.csv --quiet --schema odd.json --delta 1e-3 --out odd.pvt
-ok eval odd.pvt odd.csv
+sed s/0.9/0.8/ odd.csv >unseen.csv
+ok eval odd.pvt unseen.csv
 has out '  say "no"'
 has out 'y?es'
 
