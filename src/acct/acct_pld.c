@@ -1,0 +1,231 @@
+/* acct_pld.c - privacy loss distributions: certified upper and lower epsilon, tight for every event with a known
+ * dominating pair.
+ *
+ *   pld_pair.c     the pairs: Gaussian, Laplace, selection, (eps, delta), ball; sampled with probability q,
+ *                  both directions of zero-out
+ *   pld_mass.c     one step on a lattice, from above (connect the dots) and, with pld_below.c, from below
+ *   pld_compose.c  composition: tilted, by a few Fourier coefficients or an FFT, all errors bounded
+ *   pld_plan.c     tilt, cells, lattice, window: how tight and how fast, never whether it is true
+ *   pld_bracket.c  delta(eps) inverted
+ *
+ * Relation  without sampling an event's parameter refers to the relation in use.  Poisson sampling: zero-out
+ *           only (the pairs of pld_pair.c (5), (6) are those of adding and removing a row).
+ * Refuses   fixed-size samples, events of unknown kind.
+ * Errors    discretisation, truncation, wrapping and rounding all go to the safe side; each file derives its own.
+ * Memory    Gaussians without sampling are one term, whatever their number.  Beyond TERMS different terms,
+ *           parameters are snapped to a geometric grid on the safe side just wide enough for half of them to
+ *           coincide; lower bounds use the other end of the grid cell.
+ * Reference Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022; Zhu, Dong, Wang 2022, Thm 10, 11. */
+#include "acct.h"
+#include "pld.h"
+
+enum { TERMS = 256 };
+
+typedef struct state {
+    int n;
+    double width;        /* 0: terms are exact; else of the grid they were snapped to */
+    double mu_lo, mu_hi; /* mu^2 = sum n/z^2 of the Gaussians without sampling       */
+    pvi_pld_term term[TERMS];
+    struct state *self; /* the answer to the last question is kept: upper and lower bound come together */
+    double delta, ub, lb;
+} state;
+
+/* ---- the list -------------------------------------------------------------------------------------------- */
+
+/* One of the values e^{k width} on the safe side of x: below it, or above. */
+static double snap(double x, double width, bool above)
+{
+    if (!(x > 0)) return x;
+    double k = above ? ceil(log(x) / width) : floor(log(x) / width);
+    while (above ? exp(k * width) < x : exp(k * width) > x) k += above ? 1 : -1; /* rounding of log and exp */
+    return exp(k * width);
+}
+
+static pvi_pld_term coarse(pvi_pld_term t, double width)
+{
+    t.a = snap(t.a, width, t.kind != PV_EV_GAUSSIAN && t.kind != PV_EV_LAPLACE);
+    t.b = pvi_pld_min(snap(t.b, width, true), 1.0);
+    if (t.kind == PV_EV_BALL) t.a = pvi_pld_min(t.a, 1.0);
+    if (t.rate < 1.0) t.rate = pvi_pld_min(snap(t.rate, width, true), 1.0 - 0x1p-53); /* stays a sampled event */
+    t.slack = 4.0 * width; /* the widths used so far add up to less than twice the last */
+    return t;
+}
+
+static bool join(state *s, const pvi_pld_term *t)
+{
+    for (int i = 0; i < s->n; i++) {
+        pvi_pld_term *x = &s->term[i];
+        if (x->kind != t->kind || x->a != t->a || x->b != t->b || x->rate != t->rate) continue;
+        if (x->count > ((int64_t)1 << 53) - t->count) continue; /* counts must be exact */
+        x->count += t->count;
+        return true;
+    }
+    return false;
+}
+
+/* Snaps all terms to ever wider grids until half the room is free. */
+static void compact(state *s)
+{
+    while (s->n > TERMS / 2) {
+        const int n = s->n;
+        s->width = s->width > 0 ? 2.0 * s->width : 0x1p-20;
+        s->n = 0;
+        for (int i = 0; i < n; i++) {
+            const pvi_pld_term t = coarse(s->term[i], s->width);
+            if (!join(s, &t)) s->term[s->n++] = t;
+        }
+    }
+}
+
+static void put(state *s, pvi_pld_term t)
+{
+    if (s->n == TERMS) compact(s);
+    if (s->width > 0) t = coarse(t, s->width);
+    if (!join(s, &t)) s->term[s->n++] = t;
+}
+
+typedef struct adding {
+    state *s;
+    pv_relation rel;
+} adding;
+
+static pv_status add(void *user, const pvi_term *t)
+{
+    const adding *w = user;
+    pvi_pld_term p = { .kind = t->kind, .a = t->a, .rate = t->rate, .slack = 0x1p-44, .count = t->count };
+    if (t->sampler == PV_EV_FIXED || (t->sampler == PV_EV_POISSON && w->rel == PV_REL_REPLACE))
+        return PV_E_UNSUPPORTED;
+    switch (t->kind) {
+    case PV_EV_GAUSSIAN:
+        if (t->rate < 1.0) break;
+        const double x = (double)t->count / (t->a * t->a); /* two roundings */
+        w->s->mu_lo = pvi_down(w->s->mu_lo + pvi_down(x, 2), 1);
+        w->s->mu_hi = pv_up(w->s->mu_hi + pv_up(x, 2), 1);
+        return PV_OK;
+    case PV_EV_EPS_DELTA: p.b = t->b; break;
+    case PV_EV_LAPLACE:
+    case PV_EV_SELECT:
+    case PV_EV_BALL: break;
+    default: return PV_E_UNSUPPORTED;
+    }
+    const double e0 = t->kind == PV_EV_LAPLACE ? 1.0 / t->a : t->kind == PV_EV_GAUSSIAN ? 0.0 : t->a;
+    if (t->rate < 1.0 && e0 > 500.0) return PV_E_UNSUPPORTED; /* e^e0 leaves the range; sampling hides nothing */
+    if (p.a > 0 || p.b > 0) put(w->s, p);
+    return PV_OK;
+}
+
+static pv_status supports(const void *cfg, pv_relation rel, const pv_event *ev)
+{
+    state trial = { 0 };
+    (void)cfg;
+    return pvi_event_each(ev, add, &(adding) { &trial, rel });
+}
+
+static pv_status compose(void *st, const void *cfg, pv_relation rel, const pv_event *ev)
+{
+    state *s = st, trial = *s;
+    (void)cfg;
+    const pv_status ok = pvi_event_each(ev, add, &(adding) { &trial, rel });
+    if (ok != PV_OK) return ok;
+    *s = trial;
+    s->self = s;
+    s->delta = 0; /* no answer yet */
+    return PV_OK;
+}
+
+/* ---- questions ---------------------------------------------------------------------------------------------- */
+
+/* All terms; the Gaussians without sampling as one, whose multiplier is known to within its slack. */
+static int64_t gather(const state *s, pvi_pld_term *t)
+{
+    int64_t n = s->n;
+    memcpy(t, s->term, (size_t)n * sizeof *t);
+    if (s->mu_hi > 0) {
+        const double z = pvi_down(1.0 / pv_up(sqrt(s->mu_hi), 1), 1);
+        t[n++] = (pvi_pld_term) { PV_EV_GAUSSIAN, z, 0, 1.0, s->mu_hi / s->mu_lo - 1.0 + 0x1p-44, 1 };
+    }
+    return n;
+}
+
+/* Largest loss of one step: an answer for delta = 0, or INFINITY. */
+static double pure(const pvi_pld_term *t, bool low)
+{
+    pvi_pld_pair x;
+    if (t->kind == PV_EV_GAUSSIAN) return INFINITY;
+    double most = 0;
+    for (int add = 0; add < 2; add++) {
+        double lo, hi;
+        pvi_pld_pair_init(&x, t, add, low, 0x1p-60);
+        pvi_pld_pair_range(&x, 0.5, &lo, &hi);
+        if (x.top > 0) return INFINITY;
+        most = pvi_pld_max(most, hi);
+    }
+    return most * (low ? 1.0 - 0x1p-40 : 1.0 + 0x1p-40);
+}
+
+static void pure_bounds(const pvi_pld_term *t, int64_t n, double *ub, double *lb)
+{
+    *ub = *lb = 0;
+    for (int64_t e = 0; e < n; e++) {
+        *ub = pv_up(*ub + pv_up((double)t[e].count * pure(&t[e], false), 1), 1);
+        *lb = pvi_down(*lb + pvi_down((double)t[e].count * pure(&t[e], true), 1), 1);
+    }
+}
+
+static pv_status answer(const state *s, double delta, double *ub, double *lb)
+{
+    pvi_pld_term t[TERMS + 1];
+    pv_ctx *ctx;
+    const int64_t n = gather(s, t);
+    if (!(delta >= 0 && delta < 1)) return PV_E_ARG;
+    if (delta == 0) return pure_bounds(t, n, ub, lb), PV_OK;
+    if (s->self && s->delta == delta) return *ub = s->ub, *lb = s->lb, PV_OK;
+    pv_status ok = pv_ctx_create(NULL, &ctx);
+    if (ok != PV_OK) return ok;
+    ok = pvi_pld_epsilon(ctx, t, n, delta, ub, lb);
+    pv_ctx_free(ctx);
+    if (ok == PV_OK && s->self) s->self->delta = delta, s->self->ub = *ub, s->self->lb = *lb;
+    return ok;
+}
+
+static pv_status epsilon_ub(const void *st, const void *cfg, double delta, double *eps)
+{
+    double lb;
+    (void)cfg;
+    return answer(st, delta, eps, &lb);
+}
+
+static pv_status epsilon_lb(const void *st, const void *cfg, double delta, double *eps)
+{
+    double ub;
+    (void)cfg;
+    return answer(st, delta, &ub, eps);
+}
+
+static pv_status delta_ub(const void *st, const void *cfg, double eps, double *delta)
+{
+    pvi_pld_term t[TERMS + 1];
+    pv_ctx *ctx;
+    (void)cfg;
+    const int64_t n = gather(st, t);
+    if (!(eps >= 0)) return PV_E_ARG;
+    pv_status ok = pv_ctx_create(NULL, &ctx);
+    if (ok != PV_OK) return ok;
+    ok = pvi_pld_delta(ctx, t, n, eps, delta);
+    pv_ctx_free(ctx);
+    return ok;
+}
+
+const pv_accountant_ops pv_accountant_pld = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "pld",
+              .summary = "privacy loss distributions, certified from above and below",
+              .reference = "Doroshenko et al. 2022, Thm 8; Zhu-Dong-Wang 2022, Thm 10, 11",
+              .state_size = sizeof(state),
+              .params = pv_no_params },
+    .supports = supports,
+    .compose = compose,
+    .epsilon_ub = epsilon_ub,
+    .delta_ub = delta_ub,
+    .epsilon_lb = epsilon_lb,
+};
