@@ -70,6 +70,8 @@ static void check_numbers(pv_ctx *ctx, const uint8_t *p, const uint8_t *end)
     char *json;
     c.epsilon = next_f64(&p, end);
     c.delta = next_f64(&p, end);
+    c.delta_draws = pvi_draws_share(c.epsilon, c.delta);
+    c.settings = "{}"; /* those of the fixture name its delta */
     c.noise_multiplier = one.a = fabs(next_f64(&p, end));
     c.clip_norm = next_f64(&p, end);
     c.rounding_allowance = next_f64(&p, end);
