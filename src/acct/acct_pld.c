@@ -211,7 +211,7 @@ static pv_status delta_ub(const void *st, const void *cfg, double eps, double *d
     if (!(eps >= 0)) return PV_E_ARG;
     pv_status ok = pv_ctx_create(NULL, &ctx);
     if (ok != PV_OK) return ok;
-    ok = pvi_pld_delta(ctx, t, n, eps, delta);
+    ok = pvi_pld_delta(ctx, t, n, fmin(eps, 1e6), delta); /* delta never grows with eps, infinity included */
     pv_ctx_free(ctx);
     return ok;
 }
