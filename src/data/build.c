@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGN = 64, PAD = 64, DENSE_FEATURES = 1024, PIECE = 16 << 20, HUGE_FROM = 8 << 20 };
+enum { ALIGN = 64, PAD = 64, DENSE_FEATURES = 1024, PIECE = 4 << 20, HUGE_FROM = 8 << 20 };
 
 typedef struct array {
     void *raw; /* owned */

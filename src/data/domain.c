@@ -59,8 +59,10 @@ static bool fits_exactly(const pvi_ball *b, const float *v, int64_t n)
         lost += fabs((sum - (t - back)) + (x - back)); /* the rounding error of t, exact */
         sum = t;
     }
-    /* lost is itself rounded, by less than lost * (n+1) 2^-53; twice lost covers it */
-    return sum + 2.0 * lost <= square(b->radius);
+    /* lost is itself rounded, by less than lost (n+1) 2^-53; twice lost covers it.  Rounding of the last sum may hide
+     * an excess when it gives r^2 itself, so that is a yes only when nothing was lost. */
+    const double most = sum + 2.0 * lost, r2 = square(b->radius);
+    return lost > 0.0 ? most < r2 : sum <= r2;
 }
 
 static float round_up(double x)

@@ -4,7 +4,7 @@
  *
  * over the 256 words m of a block.  For two different blocks chosen without knowledge of the key, tag_l
  * agrees with probability at most 2^-32, all four with at most 2^-128.
- * Reference  Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, CRYPTO 1999, theorem 4.2. */
+ * Reference  Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, CRYPTO 1999, section 4 (NH is 2^-w-universal). */
 #include <string.h>
 
 #include "scan.h"

@@ -97,6 +97,11 @@ static void exact_border_is_kept(void **state)
     v[0] = 0.6f; /* 0.6f^2 + 0.8f^2 > 1 by a rounding error */
     const double s = pvi_ball_scale(&b, v, 1, &norm);
     PVT_TRUE(s < 1.0 && s > 1 - 1e-6);
+    for (float tiny = 1e-4f; tiny > 1e-18f; tiny /= 10) { /* 1 + tiny^2 rounds to 1, but is above it */
+        float w[3] = { 1, tiny, tiny };
+        check_row(1.0, false, 0, w, 3);
+        check_row(1.0, true, 0, w, 3);
+    }
 }
 
 static void extremes(void **state)
