@@ -19,6 +19,7 @@
  *            (3)  s sqrt(2L) t > M/2   iff   S^2 L t^2 2^(3+2e) > M^2        (Gaussian, M = 2k + 1)
  *            (4)  s L > M/2            iff   S L 2^(1+e) > M                 (Laplace)
  *            (5)  s sqrt(L/sum) t > M/2  iff  S^2 L t^2 2^(2+2e) > M^2 sum     (ball)
+ *            (8)  m h/scale > g          iff  m 2^144 > S g 2^120    (selection, h = 2^(e+24), scale = S 2^e)
  *            Both sides are integers of at most 256 bits: no square root, no rounding in the comparison.
  * Residual   With L and t inside their bounds the decision is that of real arithmetic unless the real value y is
  *            within eta of a half-integer, where for radius r = sqrt(2L)
@@ -68,6 +69,11 @@ static u256 shift_left(u256 x, int n)
 static int zeros(u256 x)
 {
     return x.hi ? leading_zeros(x.hi) : 128 + leading_zeros(x.lo);
+}
+
+static bool larger(u256 x, u256 y)
+{
+    return x.hi > y.hi || (x.hi == y.hi && x.lo > y.lo);
 }
 
 u128 pvi_exact_neglog(const uint64_t u[4])
@@ -124,8 +130,7 @@ static bool above(const comparison *c, int64_t k)
     const u128 M = 2 * (u128)k + 1;
     const u256 right = multiply(c->power == 2 ? M * M : M, c->factor);
     if (256 - zeros(right) + c->shift > 256) return false; /* 2^256 or more */
-    const u256 r = shift_left(right, c->shift);
-    return c->left.hi > r.hi || (c->left.hi == r.hi && c->left.lo > r.lo);
+    return larger(c->left, shift_left(right, c->shift));
 }
 
 /* The k next to the value, from a guess that is a few units off at most. */
@@ -183,6 +188,22 @@ int64_t pvi_exact_laplace(double s, u128 L)
     const uint64_t S = split(s, &e);
     const comparison c = { multiply(L, S), 1, 1, 120 - 1 - e }; /* (4) */
     return settle(&c, s * ((double)L * 0x1p-120));
+}
+
+u128 pvi_exact_gumbel(const uint64_t u[4])
+{
+    const u128 L = pvi_exact_neglog(u), at_least = L | (L == 0); /* L / 256 as a fraction of 128 bits */
+    return pvi_exact_neglog((const uint64_t[4]) { (uint64_t)(at_least >> 64), (uint64_t)at_least, 0, 0 });
+}
+
+bool pvi_exact_ahead(int64_t lead, double scale, u128 a, u128 b)
+{
+    int e;
+    const u128 S = (u128)ldexp(frexp(scale, &e), 53);
+    const u256 left = multiply((u128)(lead < 0 ? -lead : lead) << 64, (u128)1 << 80); /* |lead| 2^144 */
+    const u256 right = multiply(S, b > a ? b - a : a - b);
+    if (lead >= 0) return b < a || larger(left, right); /* (8) */
+    return b < a && larger(right, left);
 }
 
 void pvi_exact_polar(const pvi_wide *bits, uint64_t b, pvi_exact_pair *out)

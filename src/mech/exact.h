@@ -33,4 +33,9 @@ void pvi_exact_sum(pvi_u256 *sum, pvi_u128 L, pvi_u128 t); /* sum += L t^2 */
 
 /* round(s L). */
 int64_t pvi_exact_laplace(double s, pvi_u128 L);
+
+/* 8 ln 2 - ln(-ln U) in units of 2^-120, u as for pvi_exact_neglog. */
+pvi_u128 pvi_exact_gumbel(const uint64_t u[4]);
+/* lead h / scale + a > b, h = 2^-28 times the power of two at or below scale; |lead| < 2^53, a, b < 2^127. */
+bool pvi_exact_ahead(int64_t lead, double scale, pvi_u128 a, pvi_u128 b);
 #endif

@@ -5,6 +5,11 @@
 
 /* Doubles differ by a few ulps between instruction sets (fused multiply-add); what is released does not, because
  * every draw within reach of such an error is decided exactly (normal.c). */
+enum { PVI_LANES = 8 };
+typedef struct pvi_best {
+    double first[PVI_LANES], second[PVI_LANES], index[PVI_LANES];
+} pvi_best;
+
 typedef struct pvi_mech_kernels {
     const char *name;
     /* ChaCha20 keystream, 64-byte blocks from `counter` on. */
@@ -13,11 +18,13 @@ typedef struct pvi_mech_kernels {
     void (*gauss)(const uint64_t *a, const uint64_t *b, double s, double *y0, double *y1, int64_t n);
     /* y[i] = s times the exponential variable of words a[i], b[i]; NAN: undecided. */
     void (*exponential)(const uint64_t *a, const uint64_t *b, double s, double *y, int64_t n);
-    /* v[i] = (round(score[i] * inverse) - top) * unit + the Gumbel variable of word a[i]; |score*inverse| < 2^51. */
+    /* v[i] = (round(score[i] * inverse) - top) * unit + the Gumbel variable of word a[i]; |score*inverse| < 2^51;
+     * INFINITY: undecided. */
     void (*gumbel)(const uint64_t *a, const double *score, double inverse, double top, double unit, double *v,
                    int64_t n);
-    /* Lane l keeps the largest v[i], and first + i, over i = l mod PVI_LANES; n a multiple of it. */
-    void (*keep_best)(const double *v, double first, double *best, double *index, int64_t n);
+    /* Lane l keeps the largest and second largest v[i], and first + i of the largest, over i = l mod PVI_LANES;
+     * n a multiple of it. */
+    void (*keep_best)(const double *v, double first, pvi_best *best, int64_t n);
     /* x[i] += round(y[i]) where y[i] is at least `margin` away from every half-integer, |y| < 2^51; true: some
      * was not. */
     bool (*round_add)(const double *y, double margin, int64_t *x, int64_t n);
@@ -25,7 +32,6 @@ typedef struct pvi_mech_kernels {
     bool (*grid_add)(const float *x, double inverse, int64_t *acc, int64_t n);
 } pvi_mech_kernels;
 
-enum { PVI_LANES = 8 };
 enum { PVI_ISA_BASE = 0, PVI_ISA_AVX2 = 1, PVI_ISA_AVX512 = 2 };
 const pvi_mech_kernels *pvi_mech_pick(int level, bool has_avx2, bool has_avx512); /* NULL: not there        */
 const pvi_mech_kernels *pvi_mech_isa(int level);    /* as this machine has them                    */
@@ -65,7 +71,7 @@ void pvi_words_end(pvi_words *w);
     void pvi_draw_exponential_##isa(const uint64_t *a, const uint64_t *b, double s, double *y, int64_t n);           \
     void pvi_draw_gumbel_##isa(const uint64_t *a, const double *score, double inverse, double top, double unit,      \
                                double *v, int64_t n);                                                                \
-    void pvi_keep_best_##isa(const double *v, double first, double *best, double *index, int64_t n);                 \
+    void pvi_keep_best_##isa(const double *v, double first, pvi_best *best, int64_t n);                              \
     bool pvi_round_add_##isa(const double *y, double margin, int64_t *x, int64_t n);                                 \
     bool pvi_grid_round_##isa(const float *x, double inverse, int64_t *acc, int64_t n);
 PVI_DECLARE_KERNELS(base)

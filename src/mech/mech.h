@@ -35,8 +35,8 @@ void pvi_grid_value(const int64_t *acc, double spacing, double scale, double *ou
 /* x[j] += round(noise_scale/spacing * N(0,1)), constant work per draw. */
 void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d);
 void pvi_normal_fill(pv_rng *r, double *out, int64_t n); /* plain N(0,1) for what is not a release      */
-/* Certified total variation between one coordinate's draw and the ideal: to be added to delta for every coordinate of
- * every release. */
+/* Certified total variation between one coordinate's draw and the ideal.  Summed over all draws of a run it costs
+ * 1 + e^epsilon times the sum in delta. */
 double pvi_normal_tv_per_draw(void);
 void pvi_laplace_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d);
 double pvi_laplace_tv_per_draw(void);

@@ -4,24 +4,32 @@
  *   (2) return argmax_i v_i,  v_i = (q_i - max q) / scale + G_i,  G_i = -ln(-ln U_i) independent Gumbel variables
  *   (3) P(i) = exp(q_i / scale) / sum_j exp(q_j / scale)
  *
+ * Method    As normal.c: double precision proposes, integers decide.  Every v_i is known to within 2^-37, or
+ *           undecided (draw.kernel.c, (9)).  If the best is more than 2^-36 ahead of the second it is the argmax.
+ *           Else, and that is once in 2^36 selections or when some U_i was next to 0 or 1 (probability n 2^-26), the
+ *           scores are gone through once more: whoever is not clearly behind the champion so far is compared with it
+ *           by integers, with G from 256 bits of U (exact.c, (8)).
+ * Distance  That comparison is wrong only if L_i = -ln U_i falls within 2^-117 of the point where its v_i
+ *           equals the best rival's, for some i: below n 2^-114, the table of exact.c included.
+ *           (4)  pvi_select_tv(n) = n 2^-100
  * Privacy   with sensitivity Delta per score one row moves q_i by at most Delta + h: epsilon = 2 (Delta + h) / scale
  *           with bounded range, so epsilon^2 / 8 in zCDP.  Only the index leaves, never a score or a v_i.
- * Distance  U_i has 64 bits, G_i the error of draw.kernel.c.  The index differs from that of (2) only if
- *           - the double arithmetic, in error by at most 218 u < 2^-45 for every v_i that can win (|v_i| < 50),
- *             closes the gap between the best two.  (2) is a race of exponential clocks of rates exp(q_i / scale); by
- *             their lack of memory P(gap <= a) <= 1 - e^-a <= a, so at most 2^-44;
- *           - or the bits nobody has drawn do: for given rivals U_i must lie within 2^-64 of one point, n times:
- *             n 2^-62 with both ends and both rivals.
- *           pvi_select_tv(n) = 2^-43 + n 2^-62.
- * Time      one pass for the maximum, one for the noise; no branch on a score or a draw.
+ * Time      one pass for the maximum, one for the noise; no branch on a score or a draw.  The second pass depends on
+ *           the gap and on extreme U_i, hardly on the scores: P(gap <= a) <= a whatever they are, by the lack of
+ *           memory of exponential clocks of rates exp(q_i / scale), which is what (2) is a race of.
  * Reference McSherry, Talwar, FOCS 2007; Durfee, Rogers, NeurIPS 2019 (Gumbel); Dong, Durfee, Rogers, ICML 2020
  *           (bounded range); Cesar, Rogers, ALT 2021, Lemma 3.4 (epsilon^2 / 8). */
+#include "mech/exact.h"
 #include "mech/kernel.h"
 
 typedef struct race {
     _Alignas(64) uint64_t words[PVI_CHUNK];
     double v[PVI_CHUNK];
-    double best[PVI_LANES], index[PVI_LANES];
+    pvi_best best;
+    const pvi_mech_kernels *k;
+    const double *score;
+    int64_t n;
+    double h, scale, top; /* top: max q in units of h */
     uint8_t key[PVI_KEY_SIZE];
 } race;
 
@@ -34,72 +42,108 @@ double pvi_select_grid(double scale)
 
 double pvi_select_tv(int64_t n)
 {
-    return 0x1p-43 + (double)n * 0x1p-62;
+    return (double)n * 0x1p-100; /* (4) */
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t length(const race *c, int64_t j)
 {
-    return a < b ? a : b;
+    return c->n - j < PVI_CHUNK ? c->n - j : PVI_CHUNK;
 }
 
 static void start(race *c)
 {
     for (int l = 0; l < PVI_LANES; l++) {
-        c->best[l] = -INFINITY;
-        c->index[l] = 0.0;
+        c->best.first[l] = c->best.second[l] = -INFINITY;
+        c->best.index[l] = 0.0;
     }
 }
 
-/* Takes v[0 .. m-1] of rows from j on into the lanes. */
-static void enter(const pvi_mech_kernels *k, race *c, int64_t j, int64_t m)
+/* Takes v[0 .. m-1], of rows from j on, into the lanes. */
+static void enter(race *c, int64_t j, int64_t m)
 {
     const int64_t whole = (m + PVI_LANES - 1) / PVI_LANES * PVI_LANES;
     for (int64_t i = m; i < whole; i++) c->v[i] = -INFINITY;
-    k->keep_best(c->v, (double)j, c->best, c->index, whole);
+    c->k->keep_best(c->v, (double)j, &c->best, whole);
 }
 
-/* The best of all lanes. */
-static int64_t finish(const race *c, double *best)
+/* The lane with the best, and the second best of all. */
+static int finish(const race *c, double *second)
 {
     int w = 0;
-    for (int l = 1; l < PVI_LANES; l++) w = c->best[l] > c->best[w] ? l : w;
-    *best = c->best[w];
-    return (int64_t)c->index[w];
+    for (int l = 1; l < PVI_LANES; l++) w = c->best.first[l] > c->best.first[w] ? l : w;
+    *second = c->best.second[w];
+    for (int l = 0; l < PVI_LANES; l++) *second = fmax(*second, l == w ? -INFINITY : c->best.first[l]);
+    return w;
 }
 
-static double largest(const pvi_mech_kernels *k, race *c, const double *score, int64_t n, double limit)
+static void find_top(race *c, double limit)
 {
-    double top;
+    double second;
     int outside = 0;
     start(c);
-    for (int64_t j = 0; j < n; j += PVI_CHUNK) {
-        const int64_t m = smaller(n - j, PVI_CHUNK);
-        memcpy(c->v, score + j, (size_t)m * sizeof *score);
+    for (int64_t j = 0; j < c->n; j += PVI_CHUNK) {
+        const int64_t m = length(c, j);
+        memcpy(c->v, c->score + j, (size_t)m * sizeof *c->score);
         for (int64_t i = 0; i < m; i++) outside |= !(fabs(c->v[i]) < limit);
-        enter(k, c, j, m);
+        enter(c, j, m);
     }
     PVI_REQUIRE(!outside); /* a NaN would always win, or never */
-    finish(c, &top);
-    return top;
+    c->top = rint(c->best.first[finish(c, &second)] / c->h);
+}
+
+/* v of the rows from j on, (2). */
+static void load(race *c, int64_t j, int64_t m)
+{
+    c->k->chacha(c->key, 0, (uint64_t)j / 8, (uint8_t *)c->words, (size_t)(m + 7) / 8);
+    c->k->gumbel(c->words, c->score + j, 1.0 / c->h, c->top, c->h / c->scale, c->v, m);
+}
+
+typedef struct runner {
+    int64_t index, q; /* q: score in units of h, less top */
+    pvi_u128 G;
+    double v;
+} runner;
+
+static runner look_closer(const race *c, int64_t i, int64_t j)
+{
+    uint64_t more[8];
+    c->k->chacha(c->key, 1, (uint64_t)(j + i), (uint8_t *)more, 1);
+    const uint64_t u[4] = { c->words[i], more[0], more[1], more[2] };
+    runner r = { .index = j + i, .q = (int64_t)(rint(c->score[j + i] / c->h) - c->top), .G = pvi_exact_gumbel(u) };
+    r.v = (double)r.q * c->h / c->scale + ((double)r.G * 0x1p-120 - 0x1.62e42fefa39efp+2); /* 8 ln 2 */
+    return r;
+}
+
+static int64_t decide(race *c)
+{
+    runner champion = { .v = -INFINITY };
+    for (int64_t j = 0; j < c->n; j += PVI_CHUNK) {
+        const int64_t m = length(c, j);
+        load(c, j, m);
+        for (int64_t i = 0; i < m; i++) {
+            if (c->v[i] < champion.v - 0x1p-36) continue;
+            const runner r = look_closer(c, i, j);
+            if (j + i == 0 || pvi_exact_ahead(r.q - champion.q, c->scale, r.G, champion.G)) champion = r;
+        }
+    }
+    return champion.index;
 }
 
 int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale)
 {
-    const pvi_mech_kernels *k = pvi_rng_kernels(r);
     PVI_REQUIRE(n >= 1 && scale > 0x1p-900 && scale < 0x1p900 && pvi_rounds_to_nearest());
-    const double h = pvi_select_grid(scale), inverse = 1.0 / h;
-    race c;
-    double best;
-    const double top = rint(largest(k, &c, score, n, 0x1p22 * scale) * inverse);
+    race c = { .k = pvi_rng_kernels(r), .score = score, .n = n, .h = pvi_select_grid(scale), .scale = scale };
+    double second;
+    find_top(&c, 0x1p22 * scale);
     start(&c);
     pvi_rng_bytes(r, c.key, sizeof c.key);
     for (int64_t j = 0; j < n; j += PVI_CHUNK) {
-        const int64_t m = smaller(n - j, PVI_CHUNK);
-        k->chacha(c.key, 0, (uint64_t)j / 8, (uint8_t *)c.words, (size_t)(m + 7) / 8);
-        k->gumbel(c.words, score + j, inverse, top, h / scale, c.v, m); /* (2) */
-        enter(k, &c, j, m);
+        load(&c, j, length(&c, j));
+        enter(&c, j, length(&c, j));
     }
-    const int64_t winner = finish(&c, &best);
+    const int w = finish(&c, &second);
+    const bool clear = c.best.first[w] < INFINITY && c.best.first[w] - second > 0x1p-36;
+    const int64_t winner = clear ? (int64_t)c.best.index[w] : decide(&c);
     pvi_wipe(&c, sizeof c);
     return winner;
 }

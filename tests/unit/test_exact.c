@@ -114,12 +114,43 @@ static void sums_carry(void **state)
     PVT_TRUE(sum.hi == 1 && sum.lo >= 2 + 12 && sum.lo <= 2 + 16);
 }
 
+/* -ln(-ln U) for U = e^-L with L known: the vectors' own logarithms, then libm. */
+static void gumbel_of_vectors(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof neglog_vectors / sizeof *neglog_vectors; i++) {
+        const long double L = (long double)pair(neglog_vectors[i].want) * 0x1p-120L;
+        if (!(L > 1e-15L)) continue;
+        const long double got = (long double)pvi_exact_gumbel(neglog_vectors[i].u) * 0x1p-120L - 8 * logl(2);
+        PVT_NEAR((double)got, (double)-logl(L), 1e-15);
+    }
+    const uint64_t almost_one[4] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+    PVT_TRUE((double)pvi_exact_gumbel(almost_one) * 0x1p-120 > 80);
+}
+
+/* lead 2^-28 (scale 1, and 1.5: h does not grow with it) against a difference of Gumbel values. */
+static void ahead_is_decided_by_the_last_bit(void **state)
+{
+    (void)state;
+    const pvi_u128 one = (pvi_u128)1 << 120, step = one >> 28;
+    PVT_TRUE(pvi_exact_ahead(0, 1, 5, 4) && !pvi_exact_ahead(0, 1, 4, 5) && !pvi_exact_ahead(0, 1, 4, 4));
+    for (int64_t lead = 1; lead < (int64_t)1 << 34; lead = 3 * lead + 1) {
+        const pvi_u128 worth = step * (unsigned long)lead;
+        PVT_TRUE(pvi_exact_ahead(lead, 1, one, one + worth - 1) && !pvi_exact_ahead(lead, 1, one, one + worth));
+        PVT_TRUE(pvi_exact_ahead(-lead, 1, one + worth + 1, one) && !pvi_exact_ahead(-lead, 1, one + worth, one));
+        PVT_TRUE(pvi_exact_ahead(lead, 1, one, 1) && !pvi_exact_ahead(-lead, 1, 1, one));
+        PVT_TRUE(pvi_exact_ahead(3 * lead, 1.5, one, one + 2 * worth - 1) &&
+                 !pvi_exact_ahead(3 * lead, 1.5, one, one + 2 * worth));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(neglog_within_bound),       cmocka_unit_test(turn_within_bound),
         cmocka_unit_test(gauss_rounds_known_values), cmocka_unit_test(last_bit_decides),
         cmocka_unit_test(ball_rounds_known_values),  cmocka_unit_test(sums_carry),
+        cmocka_unit_test(gumbel_of_vectors),         cmocka_unit_test(ahead_is_decided_by_the_last_bit),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

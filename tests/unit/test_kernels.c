@@ -134,9 +134,11 @@ static void gumbel_agrees_with_libm(void **state)
             k->gumbel(w.a, none, 1.0, 0.0, 1.0, g, PVI_CHUNK);
             for (int i = 0; i < PVI_CHUNK; i++) {         /* 1 - U keeps its bits where U is near 1 */
                 const long double rest = 0.5L + 0x1p-13L; /* the middle of what 12 more bits could say */
-                const long double u = ((long double)w.a[i] + rest) * 0x1p-64L,
-                                  v = ((long double)~w.a[i] + 1 - rest) * 0x1p-64L;
-                PVT_NEAR(g[i], (double)-logl(w.a[i] >> 63 ? -log1pl(-v) : -logl(u)), 0x1p-46);
+                const long double u = ((long double)w.a[i] + rest) * 0x1p-64L;
+                const long double v = ((long double)~w.a[i] + 1 - rest) * 0x1p-64L;
+                const bool inside = w.a[i] >= 1ull << 33 && w.a[i] < 0u - (1ull << 37); /* 2^-31 .. 1 - 2^-27 */
+                PVT_CHECK(isinf(g[i]) == !inside, "%llx gives %g", (unsigned long long)w.a[i], g[i]);
+                if (inside) PVT_NEAR(g[i], (double)-logl(w.a[i] >> 63 ? -log1pl(-v) : -logl(u)), 0x1p-46);
             }
         }
     }
@@ -333,6 +335,21 @@ static void exponential_undecided(const uint64_t *a, const uint64_t *b, double s
     for (int64_t i = 0; i < n; i++) y[i] = NAN;
 }
 
+static void gumbel_undecided(const uint64_t *a, const double *score, double inverse, double top, double unit,
+                             double *v, int64_t n)
+{
+    (void)a, (void)score, (void)inverse, (void)top, (void)unit;
+    for (int64_t i = 0; i < n; i++) v[i] = INFINITY;
+}
+
+/* All alike within the bound: the gap is never clear. */
+static void gumbel_flat(const uint64_t *a, const double *score, double inverse, double top, double unit, double *v,
+                        int64_t n)
+{
+    pvi_mech_best()->gumbel(a, score, inverse, top, unit, v, n);
+    for (int64_t i = 0; i < n; i++) v[i] = v[i] > 1e300 ? v[i] : v[i] + (i % 2 ? 0.9 : -0.9) * 0x1p-37;
+}
+
 static void chacha_ones(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks)
 {
     (void)key, (void)nonce, (void)counter;
@@ -362,10 +379,15 @@ static void deciding_nothing_changes_nothing(void **state)
     enum { N = 2001, ROWS = 30000 };
     enum { CASES = 3 };
     static int64_t x[CASES][6][N], rows[CASES][ROWS], count[CASES];
-    static double plain[CASES][N];
+    static double plain[CASES][N], score[N];
+    int64_t chosen[CASES][50];
+    uint64_t seed = 5;
+    for (int i = 0; i < N; i++) score[i] = pvt_normal(&seed);
     pvi_mech_kernels none = *pvi_mech_best(), off = none, sum_right;
     off.gauss = gauss_off;
     off.exponential = exponential_off;
+    none.gumbel = gumbel_undecided;
+    off.gumbel = gumbel_flat;
     sum_right = off; /* the ball's own bound has no room for a sum that far off */
     sum_right.exponential = none.exponential;
     none.gauss = gauss_undecided;
@@ -380,6 +402,7 @@ static void deciding_nothing_changes_nothing(void **state)
         pvi_sample(r, PVI_POISSON, 0x1.3p-20, ROWS, 0, rows[which], &count[which]);
         pvi_sample(r, PVI_POISSON, 0.03, ROWS, 0, rows[which], &count[which]);
         pvi_normal_fill(r, plain[which], N);
+        for (int i = 0; i < 50; i++) chosen[which][i] = pvi_select(r, score, 40 * i + 1, 0.5);
         if (which == 2) pvi_rng_use(r, &sum_right);
         pvi_ball_add(r, 1.5, 0x1p-30, x[which][2], N);
         pvi_ball_add(r, 1.5, 0x1p-30, x[which][3], 1);
@@ -391,6 +414,7 @@ static void deciding_nothing_changes_nothing(void **state)
         assert_memory_equal(x[0], x[which], sizeof x[0]);
         PVT_IS(count[0], count[which]);
         assert_memory_equal(rows[0], rows[which], sizeof rows[0]);
+        assert_memory_equal(chosen[0], chosen[which], sizeof chosen[0]);
         for (int i = 0; i < N; i++) PVT_NEAR(plain[0][i], plain[which][i], 0x1p-40);
     }
 }
