@@ -34,7 +34,7 @@ static pv_status run_settings(run *r, const char *settings)
 {
     char prefix[64], pair[256];
     snprintf(prefix, sizeof prefix, "%s:", r->ops->head.name);
-    for (const char *s = settings; s && *s;) {
+    for (const char *s = settings; *s;) {
         const size_t n = strcspn(s, ",");
         snprintf(pair, sizeof pair, "%.*s", (int)n, s);
         char *value = strchr(pair, '=');
@@ -85,147 +85,144 @@ static bool has_poisson(const pv_event *e)
 /* (1 + e^e) d, rounded up. */
 static double group_delta(double e, double d)
 {
-    const double x = d > 0 ? pv_up(d * pv_up(1.0 + pv_up(exp(e), 2), 1), 1) : 0.0;
+    const double x = pv_up(d * pv_up(1.0 + pv_up(exp(e), 2), 1), 1); /* NaN for 0 times infinity: 1 */
     return x < 1.0 ? x : 1.0;
+}
+
+/* delta of (1) at e; 1 and *s when the accountant fails. */
+static double group_at(const run *r, double e, pv_status *s)
+{
+    double d = 1.0;
+    *s = r->ops->delta_ub(r->st, r->cfg, e, &d);
+    return *s == PV_OK ? group_delta(e, d) : 1.0;
 }
 
 /* Smallest e found with (1 + e^e) delta_ub(e) <= delta.  Only values for which the bound was
  * evaluated and holds are returned, so the search need not assume monotonicity. */
 static pv_status group_epsilon(const run *r, double delta, double *eps)
 {
-    double lo = 0.0, hi = 0.5, d;
-    for (;; lo = hi, hi *= 2) {
-        const pv_status s = r->ops->delta_ub(r->st, r->cfg, hi, &d);
-        if (s != PV_OK) return s;
-        if (group_delta(hi, d) <= delta) break;
-        if (hi > 1e3) return *eps = INFINITY, PV_OK; /* e^hi has left the range of a double */
-    }
-    for (int i = 0; i < 60 && hi - lo > 1e-9 * hi; i++) {
+    pv_status s;
+    double lo = 0.0, hi = 0.5;
+    *eps = INFINITY;
+    for (; !(group_at(r, hi, &s) <= delta); lo = hi, hi *= 2)
+        if (s != PV_OK || hi > 1e3) return s; /* e^hi has left the range of a double */
+    while (s == PV_OK && hi - lo > 1e-9 * hi) {
         const double mid = 0.5 * (lo + hi);
-        const pv_status s = r->ops->delta_ub(r->st, r->cfg, mid, &d);
-        if (s != PV_OK) return s;
-        if (group_delta(mid, d) <= delta) hi = mid;
+        if (group_at(r, mid, &s) <= delta) hi = mid;
         else lo = mid;
     }
     *eps = 2.0 * hi;
-    return PV_OK;
+    return s;
 }
 
 /* ---- one accountant ---------------------------------------------------------------------------------- */
 
-typedef struct question {
-    pv_relation rel;
-    const pv_event *ev;
-    bool group;             /* ask under zero-out and apply (1) */
-    const pvi_curve *curve; /* borrowed: the points ask_curve fills */
-} question;
-
-static pv_status ask_epsilon(const run *r, const question *q, double delta, pvi_cost *out)
+static pv_status ask_epsilon(const run *r, const pvi_question *q, bool group, pvi_cost *out)
 {
-    pv_status s = r->ops->compose(r->st, r->cfg, q->group ? PV_REL_ZERO_OUT : q->rel, q->ev);
+    const pv_accountant_ops *o = r->ops;
+    pv_status s =
+        group ? group_epsilon(r, q->delta, &out->epsilon) : o->epsilon_ub(r->st, r->cfg, q->delta, &out->epsilon);
     if (s != PV_OK) return s;
-    *out = (pvi_cost) { .delta = delta, .accountant = r->ops->head.name, .group_bound = q->group };
-    s = q->group ? group_epsilon(r, delta, &out->epsilon) : r->ops->epsilon_ub(r->st, r->cfg, delta, &out->epsilon);
-    if (s == PV_OK && !q->group && r->ops->epsilon_lb)
-        s = r->ops->epsilon_lb(r->st, r->cfg, delta, &out->epsilon_lower);
-    if (s == PV_OK && !(out->epsilon >= 0)) s = PV_E_NUMERIC;
-    return s;
+    if (!group && o->epsilon_lb) s = o->epsilon_lb(r->st, r->cfg, q->delta, &out->epsilon_lower);
+    out->delta = q->delta;
+    return s != PV_OK || out->epsilon >= 0 ? s : PV_E_NUMERIC;
 }
 
-static pv_status ask_delta(const run *r, const question *q, double eps, pvi_cost *out)
+static pv_status delta_at(const run *r, double eps, bool group, double *delta)
 {
-    pv_status s = r->ops->compose(r->st, r->cfg, q->group ? PV_REL_ZERO_OUT : q->rel, q->ev);
-    if (s != PV_OK) return s;
-    *out = (pvi_cost) { .epsilon = eps, .accountant = r->ops->head.name, .group_bound = q->group };
-    s = r->ops->delta_ub(r->st, r->cfg, q->group ? 0.5 * eps : eps, &out->delta);
-    if (s == PV_OK && q->group) out->delta = group_delta(0.5 * eps, out->delta);
-    if (s == PV_OK && !(out->delta >= 0 && out->delta <= 1)) s = PV_E_NUMERIC;
-    return s;
+    pv_status s = PV_OK;
+    *delta = NAN;
+    if (group) *delta = group_at(r, 0.5 * eps, &s);
+    else s = r->ops->delta_ub(r->st, r->cfg, eps, delta);
+    return s != PV_OK || (*delta >= 0 && *delta <= 1) ? s : PV_E_NUMERIC;
 }
 
-/* The smallest delta at each point; a point that fails leaves what other accountants have put there. */
-static pv_status ask_curve(const run *r, const question *q, double x, pvi_cost *out)
+/* The smallest delta at each point: what other accountants have put there stays if it is smaller. */
+static pv_status ask_curve(const run *r, const pvi_curve *c, bool group)
 {
-    (void)x;
-    pv_status s = r->ops->compose(r->st, r->cfg, q->group ? PV_REL_ZERO_OUT : q->rel, q->ev);
-    for (int64_t i = 0; s == PV_OK && i < q->curve->n; i++) {
-        const double eps = q->curve->epsilon[i];
-        double d = 1.0;
-        s = r->ops->delta_ub(r->st, r->cfg, q->group ? 0.5 * eps : eps, &d);
-        if (q->group) d = group_delta(0.5 * eps, d);
-        if (s == PV_OK && d >= 0 && d < q->curve->delta[i]) q->curve->delta[i] = d;
+    for (int64_t i = 0; i < c->n; i++) {
+        double d;
+        const pv_status s = delta_at(r, c->epsilon[i], group, &d);
+        if (s != PV_OK) return s;
+        if (d < c->delta[i]) c->delta[i] = d;
     }
-    *out = (pvi_cost) { .accountant = r->ops->head.name, .group_bound = q->group };
-    return s;
+    return PV_OK;
 }
 
-typedef pv_status (*ask_fn)(const run *r, const question *q, double x, pvi_cost *out);
+static pv_status answer(const run *r, const pvi_question *q, pvi_cost *out)
+{
+    const bool group = q->rel == PV_REL_REPLACE && has_poisson(q->ev);
+    const pv_status s = r->ops->compose(r->st, r->cfg, group ? PV_REL_ZERO_OUT : q->rel, q->ev);
+    *out = (pvi_cost) { .epsilon = q->epsilon, .accountant = r->ops->head.name, .group_bound = group };
+    if (s != PV_OK) return s;
+    switch (q->what) {
+    case PVI_ASK_EPSILON: return ask_epsilon(r, q, group, out);
+    case PVI_ASK_DELTA: return delta_at(r, q->epsilon, group, &out->delta);
+    default: return ask_curve(r, q->curve, group);
+    }
+}
 
-static pv_status ask(pv_ctx *ctx, const pv_accountant_ops *ops, const char *settings, ask_fn fn, const question *q,
-                     double x, pvi_cost *out)
+pv_status pvi_ask(pv_ctx *ctx, const pv_accountant_ops *ops, const char *settings, const pvi_question *q,
+                  pvi_cost *out)
 {
     run r;
     pv_status s = run_open(ctx, ops, settings, &r);
-    if (s == PV_OK) s = fn(&r, q, x, out);
+    if (s == PV_OK) s = answer(&r, q, out);
     run_close(&r);
     return s;
 }
 
-static pv_status ask_named(pv_ctx *ctx, const char *text, ask_fn fn, const question *q, double x, pvi_cost *out)
+/* ---- by name, or the best ---------------------------------------------------------------------------- */
+
+static const char *relation_name(const pvi_question *q)
+{
+    return q->rel == PV_REL_REPLACE ? "replace" : "zero-out";
+}
+
+static pv_status ask_named(pv_ctx *ctx, const char *text, const pvi_question *q, pvi_cost *out)
 {
     const pv_accountant_ops *ops;
     const char *settings;
     pv_status s = find(ctx, text, &ops, &settings);
     if (s != PV_OK) return s;
     ctx->err[0] = '\0';
-    s = ask(ctx, ops, settings, fn, q, x, out);
+    s = pvi_ask(ctx, ops, settings, q, out);
     if (s == PV_OK || ctx->err[0]) return s;
-    if (s == PV_E_UNSUPPORTED)
-        return pvi_fail(ctx, s, "accountant %s has no proof for these events under %s; try best", ops->head.name,
-                        q->rel == PV_REL_REPLACE ? "replace" : "zero-out");
-    return pvi_fail(ctx, s, "accountant %s: %s", ops->head.name, pv_status_name(s));
+    return pvi_fail(ctx, s, "accountant %s has no answer for these events under %s (%s); try best", ops->head.name,
+                    relation_name(q), pv_status_name(s));
 }
 
-/* Is y the better answer?  Epsilon decides when delta was given, and the other way round. */
-static bool better(const pvi_cost *x, const pvi_cost *y)
-{
-    return y->epsilon < x->epsilon || (y->epsilon == x->epsilon && y->delta < x->delta);
-}
-
-static pv_status ask_best(pv_ctx *ctx, ask_fn fn, const question *q, double x, pvi_cost *out)
+static pv_status ask_best(pv_ctx *ctx, const pvi_question *q, pvi_cost *out)
 {
     const pv_plugin *p;
-    bool found = false;
     double lower = 0.0;
+    *out = (pvi_cost) { .epsilon = INFINITY, .delta = INFINITY };
     for (int64_t i = 0; (p = pv_nth(PV_KIND_accountant, i)); i++) {
         pvi_cost c;
-        const pv_status s = ask(ctx, (const pv_accountant_ops *)p, "", fn, q, x, &c);
-        if (s == PV_E_NOMEM || s == PV_E_INTERNAL) return s;
+        const pv_status s = pvi_ask(ctx, (const pv_accountant_ops *)p, "", q, &c);
+        if (s == PV_E_NOMEM) return s;
         if (s != PV_OK) continue;
         if (c.epsilon_lower > lower) lower = c.epsilon_lower;
-        if (!found || better(out, &c)) *out = c;
-        found = true;
-        if (fn == ask_epsilon && out->epsilon < INFINITY && out->epsilon - lower <= 1e-9 * out->epsilon) break;
+        if (!out->accountant || c.epsilon + c.delta < out->epsilon + out->delta)
+            *out = c;                                                 /* one of the two was given */
+        if (lower > 0 && out->epsilon - lower <= 1e-9 * lower) break; /* nothing can be better */
     }
-    if (!found)
+    if (!out->accountant)
         return pvi_fail(ctx, PV_E_UNSUPPORTED, "no accountant has a proof for these events under %s",
-                        q->rel == PV_REL_REPLACE ? "replace" : "zero-out");
+                        relation_name(q));
     out->epsilon_lower = lower;
     return PV_OK;
 }
 
 /* ---- the calls ------------------------------------------------------------------------------------------ */
 
-static pv_status answer(pv_ctx *ctx, const char *accountant, ask_fn fn, pv_relation rel, const pv_event *ev, double x,
-                        const pvi_curve *curve, pvi_cost *out)
+static pv_status checked(pv_ctx *ctx, const char *accountant, const pvi_question *q, pvi_cost *out)
 {
-    if (rel != PV_REL_ZERO_OUT && rel != PV_REL_REPLACE)
+    if (q->rel != PV_REL_ZERO_OUT && q->rel != PV_REL_REPLACE)
         return pvi_fail(ctx, PV_E_ARG, "the relation is zero-out or replace");
-    const pv_status s = pvi_event_check(ctx, ev);
+    const pv_status s = pvi_event_check(ctx, q->ev);
     if (s != PV_OK) return s;
-    const question q = { rel, ev, rel == PV_REL_REPLACE && has_poisson(ev), curve };
-    return strcmp(accountant, "best") == 0 ? ask_best(ctx, fn, &q, x, out)
-                                           : ask_named(ctx, accountant, fn, &q, x, out);
+    return strcmp(accountant, "best") == 0 ? ask_best(ctx, q, out) : ask_named(ctx, accountant, q, out);
 }
 
 pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double delta,
@@ -234,7 +231,7 @@ pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, cons
     *out = (pvi_cost) { 0 };
     if (!(delta >= 0 && delta < 1)) return pvi_fail(ctx, PV_E_ARG, "delta %g is not in [0, 1)", delta);
     pvi_cost c;
-    const pv_status s = answer(ctx, accountant, ask_epsilon, rel, ev, delta, NULL, &c);
+    const pv_status s = checked(ctx, accountant, &(pvi_question) { PVI_ASK_EPSILON, rel, ev, delta, 0.0, NULL }, &c);
     if (s == PV_OK) *out = c;
     return s;
 }
@@ -242,11 +239,11 @@ pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, cons
 pv_status pvi_account_delta(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
                             double *delta, const char **used)
 {
+    pvi_cost c;
     *delta = 1.0;
     if (used) *used = NULL;
     if (!(epsilon >= 0)) return pvi_fail(ctx, PV_E_ARG, "epsilon %g is negative", epsilon);
-    pvi_cost c;
-    const pv_status s = answer(ctx, accountant, ask_delta, rel, ev, epsilon, NULL, &c);
+    const pv_status s = checked(ctx, accountant, &(pvi_question) { PVI_ASK_DELTA, rel, ev, 0.0, epsilon, NULL }, &c);
     if (s != PV_OK) return s;
     *delta = c.delta;
     if (used) *used = c.accountant;
@@ -258,5 +255,5 @@ pv_status pvi_account_curve(pv_ctx *ctx, const char *accountant, pv_relation rel
 {
     pvi_cost c;
     for (int64_t i = 0; i < curve->n; i++) curve->delta[i] = 1.0;
-    return answer(ctx, accountant, ask_curve, rel, ev, 0.0, curve, &c);
+    return checked(ctx, accountant, &(pvi_question) { PVI_ASK_CURVE, rel, ev, 0.0, 0.0, curve }, &c);
 }

@@ -59,9 +59,10 @@ double pvi_gdp_epsilon_ub(double mu, double delta); /* delta 0: INFINITY unless 
 double pvi_gdp_epsilon_lb(double mu, double delta);
 
 /* ---- Renyi to (epsilon, delta) (convert.c) --------------------------------------------------------
- * m = order - 1 > 0, rdp >= 0 (INFINITY allowed); upper bounds, rounding included.                    */
-double pvi_rdp_epsilon(double m, double rdp, double delta);
-double pvi_rdp_delta(double m, double rdp, double eps);
+ * rdp(user, m) bounds the divergence of order 1 + m > 1 and may be INFINITY; `start` is a guess at the best
+ * m.  Upper bounds, rounding included.                                                                  */
+double pvi_rdp_epsilon(double (*rdp)(const void *user, double m), const void *user, double delta, double start);
+double pvi_rdp_delta(double (*rdp)(const void *user, double m), const void *user, double eps, double start);
 /* The smallest f(user, m) seen going downhill from m = exp(start); f should have one valley. */
 double pvi_minimize(double (*f)(void *user, double m), void *user, double start);
 
@@ -110,6 +111,17 @@ typedef struct pvi_curve {
     const double *epsilon;
     double *delta;
 } pvi_curve;
+/* One accountant, given by its ops: what the calls above and below do for registered ones. */
+typedef enum pvi_ask_what { PVI_ASK_EPSILON, PVI_ASK_DELTA, PVI_ASK_CURVE } pvi_ask_what;
+typedef struct pvi_question {
+    pvi_ask_what what;
+    pv_relation rel;
+    const pv_event *ev;
+    double delta, epsilon;  /* as asked */
+    const pvi_curve *curve; /* borrowed */
+} pvi_question;
+pv_status pvi_ask(pv_ctx *ctx, const pv_accountant_ops *ops, const char *settings, const pvi_question *q,
+                  pvi_cost *out);
 pv_status pvi_account_curve(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev,
                             const pvi_curve *curve);
 /* The same for any k rows at once: (k e, (e^{ke} - 1)/(e^e - 1) delta(e)) with the best e. */

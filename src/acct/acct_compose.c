@@ -112,7 +112,7 @@ static double optimal_epsilon(const state *s, double d, double hi)
 {
     double lo = 0.0;
     if (pvi_pure_delta(s->largest, s->N, 0.0) <= d) return 0.0;
-    for (int i = 0; i < 60 && hi - lo > 1e-11 * hi; i++) {
+    while (hi - lo > 1e-11 * hi) {
         const double mid = 0.5 * (lo + hi);
         if (pvi_pure_delta(s->largest, s->N, mid) <= d) hi = mid;
         else lo = mid;
@@ -123,7 +123,7 @@ static double optimal_epsilon(const state *s, double d, double hi)
 static pv_status epsilon_ub(const void *st, const void *c_, double delta, double *eps)
 {
     const state *s = st;
-    const int64_t method = c_ ? ((const cfg *)c_)->method : OPTIMAL;
+    const int64_t method = ((const cfg *)c_)->method;
     if (!(delta >= 0 && delta < 1)) return PV_E_ARG;
     const double lost = pv_up(-expm1(s->log_keep), 2), d = pvi_down((delta - lost) / exp(s->log_keep), 4);
     if (delta < lost) return *eps = INFINITY, PV_OK;
@@ -136,7 +136,7 @@ static pv_status epsilon_ub(const void *st, const void *c_, double delta, double
 static pv_status delta_ub(const void *st, const void *c_, double eps, double *delta)
 {
     const state *s = st;
-    const int64_t method = c_ ? ((const cfg *)c_)->method : OPTIMAL;
+    const int64_t method = ((const cfg *)c_)->method;
     double d = eps >= s->T ? 0.0 : 1.0;
     if (!(eps >= 0)) return PV_E_ARG;
     if (d > 0 && method != BASIC) d = advanced_delta(s, eps);

@@ -38,6 +38,11 @@ typedef struct state {
 
 /* ---- one term ------------------------------------------------------------------------------------ */
 
+static double smaller(double x, double y)
+{
+    return x < y ? x : y;
+}
+
 static double e2(double x)
 {
     if (fabs(x) > 0.5) return expm1(x) - x;
@@ -63,13 +68,13 @@ static double laplace(double eps, double m)
 static double selection(double eps, double m)
 {
     const double alpha = 1.0 + m, square = pv_up(0.125 * m * alpha * eps * eps, 3), linear = pv_up(m * eps, 1);
-    const double plain = square < linear ? square : linear;
+    const double plain = smaller(square, linear);
     if (eps < 0.1 || eps > 300 || m * eps > 600) return plain; /* the exact form would cancel or underflow */
     const double gap = exp(-eps) * -expm1(-m * eps);           /* w0 - c */
     const double ln_w = log(alpha * gap / (m * -expm1(-alpha * eps)));
     const double a = -alpha * ln_w, b = log(gap / (m * -expm1(-eps)));
     const double K = a + b + 0x1p-49 * (fabs(a) + fabs(b) + alpha + 4.0); /* (4) */
-    return K < plain ? K : plain;
+    return smaller(K, plain);
 }
 
 static double term_K(const item *t, double m)
@@ -91,16 +96,14 @@ static double pure_epsilon(const pvi_term *t)
 {
     const double eps = t->kind == PV_EV_LAPLACE ? pvi_div_up(1.0, t->a) : t->a;
     if (t->sampler == PV_EV_NONE) return eps;
-    const double sampled = pv_up(log1p(t->rate * expm1(eps)), 4);
-    return sampled < eps ? sampled : eps; /* also when expm1 overflows */
+    return smaller(pv_up(log1p(t->rate * expm1(eps)), 4), eps); /* the latter when expm1 overflows */
 }
 
 /* One of the values e^{k width} on the safe side of x: below it, or above. */
 static double snap(double x, double width, bool above)
 {
-    double k = above ? ceil(log(x) / width) : floor(log(x) / width);
-    while (above ? exp(k * width) < x : exp(k * width) > x) k += above ? 1 : -1; /* rounding of log and exp */
-    return exp(k * width);
+    const double u = log(x), margin = 1e-13 * (1.0 + fabs(u)); /* of the rounding of log and exp */
+    return exp(width * (above ? ceil((u + margin) / width) : floor((u - margin) / width)));
 }
 
 /* More noise is a smaller epsilon, or a larger multiplier; a higher rate is worse. */
@@ -197,28 +200,12 @@ static pv_status compose(void *st, const void *cfg, pv_relation rel, const pv_ev
 
 /* ---- questions ---------------------------------------------------------------------------------------- */
 
-typedef struct query {
-    const state *s;
-    double x; /* delta, or eps */
-} query;
-
-static double total_rdp(const state *s, double m)
+static double total_rdp(const void *user, double m)
 {
+    const state *s = user;
     double K = 0.0;
     for (int i = 0; i < s->n; i++) K = pv_up(K + pv_up(s->items[i].count * term_K(&s->items[i], m), 1), 1);
     return pv_up(K / m, 1);
-}
-
-static double epsilon_at(void *user, double m)
-{
-    const query *q = user;
-    return pvi_rdp_epsilon(m, total_rdp(q->s, m), q->x);
-}
-
-static double delta_at(void *user, double m)
-{
-    const query *q = user;
-    return pvi_rdp_delta(m, total_rdp(q->s, m), q->x);
 }
 
 /* rho such that m D = rho m (1 + m), roughly and without sampling: where to start looking. */
@@ -235,23 +222,18 @@ static double scale(const state *s)
 
 static pv_status epsilon_ub(const void *st, const void *cfg, double delta, double *eps)
 {
-    const state *s = st;
-    query q = { s, delta };
     (void)cfg;
     if (!(delta >= 0 && delta < 1)) return PV_E_ARG;
-    *eps = s->n ? INFINITY : 0.0;
-    if (s->n && delta > 0) *eps = pvi_minimize(epsilon_at, &q, 0.5 * log(-log(delta) / scale(s)));
+    *eps = pvi_rdp_epsilon(total_rdp, st, delta, sqrt(-log(delta) / scale(st)));
     return PV_OK;
 }
 
 static pv_status delta_ub(const void *st, const void *cfg, double eps, double *delta)
 {
-    const state *s = st;
-    query q = { s, eps };
+    const double rho = scale(st);
     (void)cfg;
     if (!(eps >= 0)) return PV_E_ARG;
-    const double rho = scale(s), gap = eps - rho;
-    *delta = s->n && eps < INFINITY ? pvi_minimize(delta_at, &q, gap > rho ? log(0.5 * gap / rho) : 0.0) : 0.0;
+    *delta = pvi_rdp_delta(total_rdp, st, eps, eps > rho ? 0.5 * (eps - rho) / rho : 1.0);
     return PV_OK;
 }
 

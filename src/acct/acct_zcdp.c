@@ -67,20 +67,23 @@ static pv_status compose(void *st, const void *c_, pv_relation rel, const pv_eve
     return ok;
 }
 
-typedef struct query {
-    double rho, x; /* x: delta or eps */
-} query;
-
-static double epsilon_at(void *user, double m)
+static double rdp(const void *user, double m)
 {
-    const query *q = user;
-    return pvi_rdp_epsilon(m, pv_up(q->rho * (1.0 + m), 2), q->x);
+    const state *s = user;
+    return pv_up(s->rho * (1.0 + m), 2);
 }
 
-static double delta_at(void *user, double m)
+static double paper_epsilon(double rho, double delta)
 {
-    const query *q = user;
-    return pvi_rdp_delta(m, pv_up(q->rho * (1.0 + m), 2), q->x);
+    const double L = pv_up(-log(delta), 2);
+    return rho > 0 ? pv_up(rho + 2.0 * pv_up(sqrt(pv_up(rho * L, 1)), 1), 1) : 0.0;
+}
+
+static double paper_delta(double rho, double eps)
+{
+    const double gap = pvi_down(eps - rho, 1);
+    if (rho == 0) return 0.0;
+    return gap > 0 ? smaller(pv_up(exp(-pvi_down(gap * (gap / (4.0 * rho)), 3)), 2) + 0x1p-1074, 1.0) : 1.0;
 }
 
 static pv_status epsilon_ub(const void *st, const void *c_, double delta, double *eps)
@@ -88,16 +91,8 @@ static pv_status epsilon_ub(const void *st, const void *c_, double delta, double
     const state *s = st;
     const cfg *c = c_;
     if (!(delta >= 0 && delta < 1)) return PV_E_ARG;
-    if (s->rho == 0) return *eps = 0.0, PV_OK;
-    if (delta == 0) return *eps = INFINITY, PV_OK;
-    const double L = pv_up(-log(delta), 2);
-    if (c && c->conversion == PAPER) {
-        *eps = pv_up(s->rho + 2.0 * pv_up(sqrt(pv_up(s->rho * L, 1)), 1), 1);
-        return PV_OK;
-    }
-    query q = { s->rho, delta };
-    const double at = 0.5 * log(L / s->rho); /* the best order of the uncorrected conversion */
-    *eps = pvi_minimize(epsilon_at, &q, at);
+    *eps = c->conversion == PAPER ? paper_epsilon(s->rho, delta)
+                                  : pvi_rdp_epsilon(rdp, s, delta, sqrt(-log(delta) / s->rho));
     return PV_OK;
 }
 
@@ -106,16 +101,8 @@ static pv_status delta_ub(const void *st, const void *c_, double eps, double *de
     const state *s = st;
     const cfg *c = c_;
     if (!(eps >= 0)) return PV_E_ARG;
-    if (s->rho == 0 || !(eps < INFINITY)) return *delta = 0.0, PV_OK;
-    const double gap = pvi_down(eps - s->rho, 1);
-    if (c && c->conversion == PAPER) {
-        const double ln = gap > 0 ? pvi_down(gap * (gap / (4.0 * s->rho)), 3) : 0.0;
-        *delta = gap > 0 ? smaller(pv_up(exp(-ln), 2) + 0x1p-1074, 1.0) : 1.0;
-        return PV_OK;
-    }
-    query q = { s->rho, eps };
-    const double at = gap > s->rho ? log(gap / (2.0 * s->rho)) : 0.0;
-    *delta = pvi_minimize(delta_at, &q, at);
+    const double start = eps > s->rho ? 0.5 * (eps - s->rho) / s->rho : 1.0;
+    *delta = c->conversion == PAPER ? paper_delta(s->rho, eps) : pvi_rdp_delta(rdp, s, eps, start);
     return PV_OK;
 }
 

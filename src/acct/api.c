@@ -113,9 +113,9 @@ static pv_status shorthand_event(request *r, const char *name, double unit)
     const bool fixed = strcmp(sampler, "fixed") == 0;
     if (!fixed && strcmp(sampler, "poisson") != 0)
         return pvi_fail(r->ctx, PV_E_PARAM, "sampler=%s: poisson or fixed is needed", sampler);
-    const pv_event *e = pv_ev_leaf(r->arena, h->kind, r->unit, b);
-    if (e && q != 1.0) e = pv_ev_sampled(r->arena, fixed ? PV_EV_FIXED : PV_EV_POISSON, q, e);
-    r->ev = e ? pv_ev_repeat(r->arena, steps, e) : NULL;
+    const pv_event *e = pv_ev_leaf(r->arena, h->kind, r->unit, b); /* NULL is passed on */
+    if (q != 1.0) e = pv_ev_sampled(r->arena, fixed ? PV_EV_FIXED : PV_EV_POISSON, q, e);
+    r->ev = pv_ev_repeat(r->arena, steps, e);
     return r->ev ? pvi_event_check(r->ctx, r->ev) : pvi_nomem(r->ctx);
 }
 

@@ -60,7 +60,7 @@ double pvi_ball_radius(double distance, double delta, double d)
     if (!(distance > 0)) return 0.0;
     if (!(delta > 0) || !(d >= 1)) return INFINITY;
     while (!(pvi_ball_delta(distance, hi, d) <= delta)) lo = hi, hi *= 2.0;
-    for (int i = 0; i < 60 && hi - lo > 1e-12 * hi; i++) {
+    while (hi - lo > 1e-12 * hi) {
         const double mid = 0.5 * (lo + hi);
         if (pvi_ball_delta(distance, mid, d) <= delta) hi = mid;
         else lo = mid;

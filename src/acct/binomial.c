@@ -48,11 +48,10 @@ static double deviance(double x, double mean) /* D; a series where the definitio
     return sum;
 }
 
-static double log_probability(double k, double l, double eps) /* (2) */
+static double log_probability(double k, double l, double eps) /* (2); l <= k/2 */
 {
     const double p = 1.0 / (1.0 + exp(-eps)), r = 1.0 / (1.0 + exp(eps));
     if (l == 0) return -k * log1p(exp(-eps));
-    if (l == k) return -k * (eps + log1p(exp(-eps)));
     return 0.5 * log(k / (l * (k - l))) - LN_SQRT_2PI + stirling_error(k) - stirling_error(l) -
            stirling_error(k - l) - deviance(l, k * r) - deviance(k - l, k * p);
 }

@@ -8,8 +8,7 @@
 #include "acct.h"
 
 #define TOLERANCE 5e-7 /* relative, on s; half of what is promised */
-#define S_MIN     1e-40
-#define S_MAX     1e40
+#define U_MAX     92.0 /* ln s: noise times or over 10^40 */
 
 typedef struct search {
     pv_ctx *ctx;
@@ -59,7 +58,7 @@ static pv_status find_bracket(const search *q, bracket *b)
     for (;;) {
         pvi_cost c;
         const double s = exp(u);
-        if (!(s >= S_MIN && s <= S_MAX)) break;
+        if (fabs(u) > U_MAX) break;
         const pv_status ok = cost_at(q, s, &c);
         if (ok != PV_OK) return ok;
         const double f = excess(q, &c);
@@ -77,14 +76,16 @@ static pv_status find_bracket(const search *q, bracket *b)
                     q->epsilon, q->delta);
 }
 
+/* False position with halved values (Illinois).  Each guess is moved a little past itself, to the side
+ * that is still open: from the safe side to find how little is too little, and the other way round, so
+ * that both ends close in. */
 static pv_status shrink(const search *q, bracket *b)
 {
-    int side = 0;
-    for (int i = 0; i < 100 && b->hi - b->lo > TOLERANCE; i++) {
-        double u = (b->lo * b->fhi - b->hi * b->flo) / (b->fhi - b->flo);
-        const double edge = 0.4 * TOLERANCE; /* land just on the safe side, so that the bracket closes */
-        u = u + edge < b->hi && u > b->lo ? u + edge : 0.5 * (b->lo + b->hi);
-        if (i % 8 == 7) u = 0.5 * (b->lo + b->hi);
+    int safe = -1; /* the last guess: -1 none, 0 too little noise, 1 enough */
+    for (int i = 1; b->hi - b->lo > TOLERANCE; i++) {
+        const double edge = 0.4 * TOLERANCE * (safe == 1 ? -1.0 : 1.0);
+        double u = (b->lo * b->fhi - b->hi * b->flo) / (b->fhi - b->flo) + edge;
+        if (i % 6 == 0 || !(u > b->lo && u < b->hi)) u = 0.5 * (b->lo + b->hi); /* also when it stalls */
         pvi_cost c;
         const double s = exp(u);
         const pv_status ok = cost_at(q, s, &c);
@@ -92,13 +93,12 @@ static pv_status shrink(const search *q, bracket *b)
         const double f = excess(q, &c);
         if (f > 0) {
             b->lo = u, b->flo = f;
-            if (side == 1) b->fhi *= 0.5;
-            side = 1;
+            if (safe == 0) b->fhi *= 0.5;
         } else {
             b->hi = u, b->fhi = f, b->cost = c, b->s = s;
-            if (side == -1) b->flo *= 0.5;
-            side = -1;
+            if (safe == 1) b->flo *= 0.5;
         }
+        safe = f <= 0;
     }
     return PV_OK;
 }

@@ -2,44 +2,43 @@
  *
  * If the Renyi divergence of order alpha = 1 + m is at most r in both directions, then
  *   (1) eps(delta) = r + ln(1 - 1/alpha) - (ln delta + ln alpha)/m
- *   (2) delta(eps) = exp(m (r - eps)) / m * (1 - 1/alpha)^alpha
+ *   (2) ln delta(eps) = m (r - eps) - ln m + alpha ln(1 - 1/alpha)
  *                                 Canonne, Kamath, Steinke 2020, Prop. 12
  *   (3) delta(0) = total variation <= sqrt(1 - e^-r)           Bretagnolle, Huber 1979; order 1 <= alpha
- * (1) and (2) hold for every real eps, so a negative value of (1) means that (0, delta) holds.
+ * (1) and (2) hold for every real eps, so a negative value of (1) means that (0, delta) holds, and
+ * delta at 0 bounds delta everywhere.  (3) is best at the lowest order, (1) and (2) somewhere between.
  * Working with m instead of alpha keeps 1 - 1/alpha = m/(1 + m) exact for orders close to 1.
  *
- * Search    With K(m) = m r(m) convex (a cumulant function), (1) is (K(m) + m ln m
- *   - (1+m) ln(1+m) - ln delta)/m: convex over linear, hence one valley.  Any order gives a valid
- *   bound, so the search affects tightness only, never validity.
+ * Search    With K(m) = m r(m) convex (a cumulant function), (1) is (K(m) + m ln m - (1+m) ln(1+m)
+ *   - ln delta)/m, convex over linear, and (2) is K(m) - m eps + m ln m - (1+m) ln(1+m), convex: one
+ *   valley each.  Any order gives a valid bound, so the search affects tightness only, never validity.
  * Rounding  each sum is raised by 2^-50 of the sum of its absolute terms. */
 #include "acct.h"
 
 #define ROUNDING 0x1p-50
 #define U_MIN    (-500.0) /* ln m; far outside every optimum */
 #define U_MAX    500.0
+#define M_LOW    1e-6 /* the order at which (3) is asked */
 #define U_TOL    1e-5 /* the value is level at the floor: 1e-5 in ln m is 1e-10 in epsilon */
 
-double pvi_rdp_epsilon(double m, double rdp, double delta)
+/* (1), not yet cut off at 0 */
+static double raw_epsilon(double m, double rdp, double delta)
 {
-    if (rdp == 0) return 0.0; /* identical output distributions */
-    if (!(delta > 0) || !(rdp < INFINITY)) return INFINITY;
-    if (pv_up(-expm1(-rdp), 2) <= pvi_down(delta * delta, 1)) return 0.0; /* (3) */
-    const double shrink = -log1p(1.0 / m), gain = (log(delta) + log1p(m)) / m;
-    const double eps = rdp + shrink - gain; /* (1) */
-    const double slack = ROUNDING * (rdp - shrink + (fabs(log(delta)) + log1p(m)) / m);
-    return eps + slack > 0 ? eps + slack : 0.0;
+    const double shrink = log1p(1.0 / m), fall = log(delta), rise = log1p(m);
+    return rdp - shrink - (fall + rise) / m + ROUNDING * (rdp + shrink + (rise - fall) / m);
 }
 
-double pvi_rdp_delta(double m, double rdp, double eps)
+/* (2) */
+static double log_delta(double m, double rdp, double eps)
 {
-    if (rdp == 0) return 0.0;
-    if (!(rdp < INFINITY)) return 1.0;
-    if (!(eps < INFINITY)) return 0.0;
     const double a = m * rdp, b = m * eps, c = log(m), d = (1.0 + m) * log1p(1.0 / m);
-    const double ln = a - b - c - d + ROUNDING * (a + b + fabs(c) + d); /* (2) */
-    const double tv = pv_up(sqrt(-expm1(-rdp)), 3);                     /* (3) */
-    const double delta = ln < 0 ? pv_up(exp(ln), 2) + 0x1p-1074 : 1.0;
-    return delta < tv ? delta : tv < 1.0 ? tv : 1.0;
+    return a - b - c - d + ROUNDING * (a + b + fabs(c) + d);
+}
+
+/* (3) */
+static double variation(double rdp)
+{
+    return pv_up(sqrt(-expm1(-rdp)), 3);
 }
 
 /* ---- search ----------------------------------------------------------------------------------------- */
@@ -55,8 +54,8 @@ typedef struct search {
 
 static point look(const search *s, double u)
 {
-    u = u < U_MIN ? U_MIN : u > U_MAX ? U_MAX : u;
-    return (point) { u, s->f(s->user, exp(u)) };
+    const double in = fmax(U_MIN, fmin(U_MAX, u)); /* NaN: U_MAX */
+    return (point) { in, s->f(s->user, exp(in)) };
 }
 
 /* Vertex of the parabola through three points; NaN when they are on a line. */
@@ -91,12 +90,48 @@ double pvi_minimize(double (*f)(void *user, double m), void *user, double start)
 {
     const search s = { f, user };
     double h = 0.5;
-    point b = look(&s, start);
-    if (b.f == 0) return 0.0; /* neither epsilon nor delta can be less */
-    point a = look(&s, start - h), c = look(&s, start + h);
-    const bool up = c.f < b.f || (c.f == b.f && a.f >= b.f); /* level ground (1, infinity): upwards */
-    while (up && c.f <= b.f && c.u > b.u && c.f > 0) a = b, b = c, c = look(&s, b.u + (h *= 1.6));
-    while (!up && a.f <= b.f && a.u < b.u && a.f > 0) c = b, b = a, a = look(&s, b.u - (h *= 1.6));
-    if (a.f == 0 || c.f == 0) return 0.0;
+    point b = look(&s, start), a = look(&s, b.u - h), c = look(&s, b.u + h);
+    if (c.f < b.f) {
+        while (c.f < b.f) a = b, b = c, c = look(&s, b.u + (h *= 1.6));
+    } else { /* also where all is infinite: bounds are finite at low orders */
+        while (a.f < b.f || (b.f == INFINITY && b.u > U_MIN)) c = b, b = a, a = look(&s, b.u - (h *= 1.6));
+    }
     return floor_of(&s, a, b, c);
+}
+
+/* ---- the two questions -------------------------------------------------------------------------------- */
+
+typedef struct query {
+    double (*rdp)(const void *user, double m);
+    const void *user;
+    double x; /* delta, or epsilon */
+} query;
+
+static double epsilon_at(void *user, double m)
+{
+    const query *q = user;
+    return raw_epsilon(m, q->rdp(q->user, m), q->x);
+}
+
+static double delta_at(void *user, double m)
+{
+    const query *q = user;
+    return log_delta(m, q->rdp(q->user, m), q->x);
+}
+
+double pvi_rdp_epsilon(double (*rdp)(const void *user, double m), const void *user, double delta, double start)
+{
+    query q = { rdp, user, delta };
+    if (variation(rdp(user, M_LOW)) <= delta) return 0.0;
+    if (!(delta > 0)) return INFINITY;
+    return fmax(pvi_minimize(epsilon_at, &q, log(start)), 0.0);
+}
+
+double pvi_rdp_delta(double (*rdp)(const void *user, double m), const void *user, double eps, double start)
+{
+    query q = { rdp, user, eps };
+    const double tv = variation(rdp(user, M_LOW));
+    if (!(eps < INFINITY) || tv == 0) return 0.0;
+    const double ln = pvi_minimize(delta_at, &q, log(start));
+    return fmin(fmin(pv_up(exp(ln), 2) + 0x1p-1074, tv), 1.0);
 }

@@ -33,9 +33,10 @@ static bool dominates(double mu, const pvi_curve *c)
 double pvi_mu_fit(const pvi_curve *c)
 {
     double lo = 0.0, hi = 1e-6;
+    if (dominates(0.0, c)) return 0.0;
     for (; !dominates(hi, c); lo = hi, hi *= 4.0)
         if (hi > 1e8) return INFINITY;
-    for (int i = 0; i < 100 && hi - lo > 1e-12 * hi; i++) {
+    while (hi - lo > 1e-12 * hi) {
         const double mid = 0.5 * (lo + hi);
         if (dominates(mid, c)) hi = mid;
         else lo = mid;
@@ -73,7 +74,7 @@ static pv_status generic(const rows *q, double start, double *eps)
         if (s != PV_OK || hi * q->k > 600) return *eps = INFINITY, s; /* e^{ke} would leave the range of a double */
         lo = hi, hi *= 1.5;
     }
-    for (int i = 0; i < 40 && hi - lo > 1e-7 * hi; i++) {
+    while (hi - lo > 1e-7 * hi) {
         const double mid = 0.5 * (lo + hi);
         if (holds(q, mid, &s)) hi = mid;
         else lo = mid;
@@ -85,15 +86,14 @@ static pv_status generic(const rows *q, double start, double *eps)
 static pv_status scalable(void *user, const pvi_term *t)
 {
     const bool leaf = t->kind == PV_EV_GAUSSIAN || t->kind == PV_EV_LAPLACE || t->kind == PV_EV_SELECT;
-    *(bool *)user &= leaf && t->sampler == PV_EV_NONE;
-    return PV_OK;
+    (void)user;
+    return leaf && t->sampler == PV_EV_NONE ? PV_OK : PV_E_UNSUPPORTED;
 }
 
 /* (4); PV_E_UNSUPPORTED when the events are not of that kind. */
 static pv_status scaled(const rows *q, pvi_cost *out)
 {
-    bool fits = true;
-    if (pvi_event_each(q->ev, scalable, &fits) != PV_OK || !fits) return PV_E_UNSUPPORTED;
+    if (pvi_event_each(q->ev, scalable, NULL) != PV_OK) return PV_E_UNSUPPORTED;
     pv_arena *a = pvi_arena_create(q->ctx);
     const pv_event *ev = a ? pvi_event_scale(a, q->ev, pvi_down(1.0 / q->k, 1)) : NULL;
     const pv_status s = ev ? pvi_account(q->ctx, q->accountant, q->rel, ev, q->delta, out) : pvi_nomem(q->ctx);

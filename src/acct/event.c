@@ -60,11 +60,17 @@ typedef struct checker {
     pv_ctx *ctx; /* NULL: only the status is wanted */
     int64_t nodes;
 } checker;
-#define REFUSE(c, s, ...) ((c)->ctx ? pvi_fail((c)->ctx, s, __VA_ARGS__) : (s))
+
+static pv_status refuse(const checker *c, pv_status s, const char *what, double got)
+{
+    return c->ctx ? pvi_fail(c->ctx, s, what, got) : s;
+}
 
 static pv_status out_of_range(const checker *c, const char *what, double got, const char *range)
 {
-    return REFUSE(c, PV_E_ARG, "event: %s %g is not in %s", what, got, range);
+    char text[128];
+    snprintf(text, sizeof text, "event: %s %%g is not in %s", what, range);
+    return refuse(c, PV_E_ARG, text, got);
 }
 
 static bool positive(double x)
@@ -74,7 +80,7 @@ static bool positive(double x)
 
 static pv_status check_leaf(const checker *c, const pv_event *e)
 {
-    if (e->sub) return REFUSE(c, PV_E_ARG, "event: a single release cannot contain events");
+    if (e->sub) return refuse(c, PV_E_ARG, "event: a single release cannot contain events", 0);
     switch (e->kind) {
     case PV_EV_GAUSSIAN: return positive(e->a) ? PV_OK : out_of_range(c, "noise multiplier", e->a, "[1e-100, 1e100]");
     case PV_EV_LAPLACE: return positive(e->a) ? PV_OK : out_of_range(c, "Laplace scale", e->a, "[1e-100, 1e100]");
@@ -85,26 +91,34 @@ static pv_status check_leaf(const checker *c, const pv_event *e)
         return e->b >= 0 && e->b <= 1 ? PV_OK : out_of_range(c, "delta", e->b, "[0, 1]");
     case PV_EV_NONE:
     case PV_EV_NONPRIVATE: return PV_OK;
-    default: return REFUSE(c, PV_E_UNSUPPORTED, "event: unknown kind %d", (int)e->kind);
+    default: return refuse(c, PV_E_UNSUPPORTED, "event: unknown kind %g", (double)e->kind);
     }
 }
 
-static pv_status check(checker *c, const pv_event *e, int depth)
+static pv_status times(int64_t x, int64_t y, int64_t *out)
 {
-    if (!e) return REFUSE(c, PV_E_ARG, "event: a part is missing");
-    if (depth > PVI_EVENT_DEPTH) return REFUSE(c, PV_E_ARG, "event: nested deeper than %d levels", PVI_EVENT_DEPTH);
-    if (++c->nodes > MAX_NODES) return REFUSE(c, PV_E_ARG, "event: more than %d parts", MAX_NODES);
+    return __builtin_mul_overflow(x, y, out) || *out > MAX_COUNT ? PV_E_ARG : PV_OK;
+}
+
+/* count: how often the surrounding repetitions run e. */
+static pv_status check(checker *c, const pv_event *e, int depth, int64_t count)
+{
+    int64_t n;
+    if (!e) return refuse(c, PV_E_ARG, "event: a part is missing", 0);
+    if (depth > PVI_EVENT_DEPTH) return refuse(c, PV_E_ARG, "event: nested deeper than %g levels", PVI_EVENT_DEPTH);
+    if (++c->nodes > MAX_NODES) return refuse(c, PV_E_ARG, "event: more than %.0f parts", MAX_NODES);
     switch (e->kind) {
     case PV_EV_POISSON:
     case PV_EV_FIXED:
         if (!(e->a > 0 && e->a <= 1)) return out_of_range(c, "sampling rate", e->a, "(0, 1]");
-        return check(c, e->sub, depth + 1);
+        return check(c, e->sub, depth + 1, count);
     case PV_EV_REPEAT:
         if (!(e->n >= 0 && e->n <= MAX_COUNT)) return out_of_range(c, "repetitions", (double)e->n, "[0, 2^53]");
-        return check(c, e->sub, depth + 1);
+        if (times(count, e->n, &n) != PV_OK) return refuse(c, PV_E_ARG, "event: more than 2^53 repetitions", 0);
+        return check(c, e->sub, depth + 1, n);
     case PV_EV_SEQ:
         for (const pv_event *p = e->sub; p; p = p->next) {
-            const pv_status s = check(c, p, depth + 1);
+            const pv_status s = check(c, p, depth + 1, count);
             if (s != PV_OK) return s;
         }
         return PV_OK;
@@ -115,7 +129,7 @@ static pv_status check(checker *c, const pv_event *e, int depth)
 pv_status pvi_event_check(pv_ctx *ctx, const pv_event *ev)
 {
     checker c = { .ctx = ctx };
-    return check(&c, ev, 1);
+    return check(&c, ev, 1, 1);
 }
 
 /* ---- comparison and scaling --------------------------------------------------------------------- */
@@ -168,11 +182,6 @@ typedef struct walk {
     void *user;
 } walk;
 
-static pv_status times(int64_t x, int64_t y, int64_t *out)
-{
-    return __builtin_mul_overflow(x, y, out) || *out > MAX_COUNT ? PV_E_ARG : PV_OK;
-}
-
 /* What a sampler contains: its single leaf, or the Gaussians collected by (1). */
 typedef struct inner {
     pvi_term leaf;
@@ -191,22 +200,19 @@ static pv_status collect(void *user, const pvi_term *t)
     return PV_OK;
 }
 
-static pv_status sampled(walk w, const pv_event *ev, int64_t count, int depth);
+static pv_status sampled(walk w, const pv_event *ev, int64_t count);
 
-static pv_status each(walk w, const pv_event *ev, int64_t count, int depth)
+/* Of a tree that was checked: its depth and the products of its repetitions are bounded. */
+static pv_status each(walk w, const pv_event *ev, int64_t count)
 {
-    int64_t n;
-    if (!ev || depth > PVI_EVENT_DEPTH) return PV_E_ARG;
     switch (ev->kind) {
     case PV_EV_NONE: return PV_OK;
     case PV_EV_POISSON:
-    case PV_EV_FIXED: return ev->a == 1.0 ? each(w, ev->sub, count, depth + 1) : sampled(w, ev, count, depth);
-    case PV_EV_REPEAT:
-        if (ev->n == 0) return PV_OK;
-        return times(count, ev->n, &n) == PV_OK ? each(w, ev->sub, n, depth + 1) : PV_E_ARG;
+    case PV_EV_FIXED: return ev->a == 1.0 ? each(w, ev->sub, count) : sampled(w, ev, count);
+    case PV_EV_REPEAT: return ev->n == 0 ? PV_OK : each(w, ev->sub, count * ev->n);
     case PV_EV_SEQ:
         for (const pv_event *p = ev->sub; p; p = p->next) {
-            const pv_status s = each(w, p, count, depth + 1);
+            const pv_status s = each(w, p, count);
             if (s != PV_OK) return s;
         }
         return PV_OK;
@@ -217,10 +223,10 @@ static pv_status each(walk w, const pv_event *ev, int64_t count, int depth)
     }
 }
 
-static pv_status sampled(walk w, const pv_event *ev, int64_t count, int depth)
+static pv_status sampled(walk w, const pv_event *ev, int64_t count)
 {
     inner in = { 0 };
-    const pv_status s = each((walk) { collect, &in }, ev->sub, 1, depth + 1);
+    const pv_status s = each((walk) { collect, &in }, ev->sub, 1);
     if (s != PV_OK) return s;
     if (in.terms == 0) return PV_OK;
     if (in.terms > 1 ? in.mixed : in.leaf.sampler != PV_EV_NONE) return PV_E_UNSUPPORTED;
@@ -235,7 +241,7 @@ static pv_status sampled(walk w, const pv_event *ev, int64_t count, int depth)
 pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user)
 {
     const pv_status s = pvi_event_check(NULL, ev);
-    return s == PV_OK ? each((walk) { fn, user }, ev, 1, 1) : s;
+    return s == PV_OK ? each((walk) { fn, user }, ev, 1) : s;
 }
 
 bool pvi_amplified(const pvi_term *t, pv_relation rel)

@@ -103,21 +103,22 @@ double pvi_gdp_delta_lb(double mu, double eps)
     return delta_lb(mu, pv_up(eps / mu, 1));
 }
 
-/* t with F(t) close to delta < F(0): Newton on ln F inside a shrinking bracket.
+/* t with F(t) close to delta < F(0): Newton on ln F inside a shrinking bracket, until the steps are
+ * below a tolerance that grows, so that it ends whatever the rounding.
  * -F'(t) = mu phi(a) R(b), the derivative of (1) at fixed mu. */
 static double solve(double mu, double delta)
 {
     double lo = 0.0, hi = (0.5 * mu + A_MAX) * (1.0 + 0x1p-40), t = 0.5 * mu < 1.0 ? 1.0 : 0.5 * mu, R, D;
-    for (int i = 0; i < 200 && hi - lo > 0x1p-50 * hi; i++) {
+    double last = INFINITY;
+    for (double tol = 0x1p-48; fabs(t - last) > tol * (1.0 + t); tol *= 1.25) {
         const double F = profile_at(mu, t, 0), a = t - 0.5 * mu;
         if (F > delta) lo = t;
         else hi = t;
         mills(t + 0.5 * mu, &R, &D);
         const double slope = mu * INV_SQRT_2PI * exp(-0.5 * a * a) * R;
         const double next = t + F * log(F / delta) / slope;
-        const double last = t;
+        last = t;
         t = next > lo && next < hi ? next : 0.5 * (lo + hi); /* false for NaN */
-        if (fabs(t - last) <= 0x1p-48 * t) break;
     }
     return t;
 }
@@ -139,8 +140,8 @@ double pvi_gdp_epsilon_lb(double mu, double delta)
     if (!(mu > 0) || !(delta_lb(mu, 0.0) >= delta)) return 0.0;
     if (!(delta > 0)) return INFINITY;
     double t = solve(mu, delta), step = 0x1p-46 * t;
-    while (t > 0 && !(delta_lb(mu, t) >= delta)) {
-        t = t > step ? t - step : 0.0;
+    while (!(delta_lb(mu, t) >= delta)) { /* it is at t = 0 */
+        t = fmax(t - step, 0.0);
         step *= 2;
     }
     return pvi_down(mu * t, 1);

@@ -39,7 +39,7 @@ static double excess(const mix *p, double y)
 {
     if (fabs(y) * p->alpha >= 0.25) return (1.0 + y) * expm1(p->m * log1p(y)) - p->m * y;
     double term = 0.5 * p->alpha * p->m * y * y, sum = term;
-    for (int k = 2; k < 60 && fabs(term) > 0x1p-56 * sum; k++) {
+    for (int k = 2; fabs(term) > 0x1p-56 * sum; k++) {
         term *= (p->alpha - k) / (k + 1) * y;
         sum += term;
     }

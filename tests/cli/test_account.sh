@@ -85,7 +85,7 @@ fails 2 'privet: delta=nan: a number is needed' account gaussian z=1 --delta nan
 fails 2 'privet: unknown setting step; did you mean steps?' account gaussian z=1 step=3 --delta 1e-5
 fails 2 'privet: relation=add: zero-out or replace is needed' account gaussian z=1 --delta 1e-5 --relation add
 fails 2 'privet: unknown accountant magic: `privet list accountant` shows them' account gaussian z=1 --delta 1e-5 --accountant magic
-fails 2 'privet: accountant gaussian has no proof for these events under zero-out; try best' account gaussian z=1 q=0.1 --delta 1e-5 --accountant gaussian
+fails 2 'privet: accountant gaussian has no answer for these events under zero-out (unsupported combination); try best' account gaussian z=1 q=0.1 --delta 1e-5 --accountant gaussian
 fails 2 'privet: no accountant has a proof for these events under zero-out' account gaussian z=1 q=0.1 sampler=fixed --delta 1e-5
 fails 2 'privet: calibration needs epsilon and delta' calibrate --epsilon 1
 fails 4 'privet: no amount of noise reaches epsilon 1 at delta 0 for these events' calibrate --epsilon 1 --delta 0

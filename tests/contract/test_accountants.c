@@ -134,7 +134,8 @@ static void bad_questions(void **state)
         for (int k = 0; k < 4; k++) PVT_IS(b.ops->epsilon_ub(b.st, b.cfg, deltas[k], &x), PV_E_ARG);
         PVT_IS(b.ops->delta_ub(b.st, b.cfg, -1, &x), PV_E_ARG);
         PVT_IS(b.ops->delta_ub(b.st, b.cfg, NAN, &x), PV_E_ARG);
-        if (b.ops->epsilon_lb) PVT_IS(b.ops->epsilon_lb(b.st, b.cfg, NAN, &x), PV_E_ARG);
+        for (int k = 0; k < 4 && b.ops->epsilon_lb; k++)
+            PVT_IS(b.ops->epsilon_lb(b.st, b.cfg, deltas[k], &x), PV_E_ARG);
         close_bench(&b);
     }
 }

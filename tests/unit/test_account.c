@@ -55,12 +55,160 @@ static void refusals(void **state)
     PVT_IS(pvi_account(ctx, "nobody", PV_REL_ZERO_OUT, g, 1e-5, &c), PV_E_PARAM);
     PVT_IS(pvi_account(ctx, "zcdp:x", PV_REL_ZERO_OUT, g, 1e-5, &c), PV_E_PARAM);
     PVT_IS(pvi_account(ctx, "zcdp:conversion=none", PV_REL_ZERO_OUT, g, 1e-5, &c), PV_E_PARAM);
+    char text[512];
+    snprintf(text, sizeof text, "zcdp:conversion=%0400d", 0);
+    PVT_IS(pvi_account(ctx, text, PV_REL_ZERO_OUT, g, 1e-5, &c), PV_E_PARAM);
+    PVT_OK(pvi_account(ctx, "zcdp:conversion=paper,", PV_REL_ZERO_OUT, g, 1e-5, &c));
+    PVT_IS(pvi_account(ctx, "best", PV_REL_ZERO_OUT, pv_ev_leaf(arena, PV_EV_GAUSSIAN, 0, 0), 1e-5, &c), PV_E_ARG);
+    PVT_IS(pvi_account(ctx, "tv", PV_REL_REPLACE, g, 1e-5, &c), PV_E_UNSUPPORTED);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "under replace") != NULL);
     PVT_IS(pvi_account(ctx, "gaussian", PV_REL_ZERO_OUT, bad, 1e-5, &c), PV_E_UNSUPPORTED);
-    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "gaussian has no proof") != NULL);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "gaussian has no answer") != NULL);
     PVT_IS(pvi_account(ctx, "best", PV_REL_REPLACE, bad, 1e-5, &c), PV_E_UNSUPPORTED);
     PVT_IS(pvi_account_delta(ctx, "best", PV_REL_ZERO_OUT, g, -1, &d, NULL), PV_E_ARG);
     PVT_IS(pvi_calibrate(ctx, "best", PV_REL_ZERO_OUT, g, 0, 1e-5, &s, &c), PV_E_ARG);
     PVT_IS(pvi_calibrate(ctx, "best", PV_REL_ZERO_OUT, bad, 1, 1e-5, &s, &c), PV_E_ARG);
+}
+
+/* An accountant that breaks its contract: refused, whatever it breaks. */
+static struct {
+    pv_status compose, epsilon, delta, middle, lower; /* middle: of delta at 3 */
+    double value;
+    bool closed;
+} mock;
+
+static pv_status mock_compose(void *st, const void *cfg, pv_relation rel, const pv_event *ev)
+{
+    (void)st, (void)cfg, (void)rel, (void)ev;
+    return mock.compose;
+}
+
+static pv_status mock_epsilon(const void *st, const void *cfg, double delta, double *eps)
+{
+    (void)st, (void)cfg, (void)delta;
+    *eps = mock.value;
+    return mock.epsilon;
+}
+
+static pv_status mock_delta(const void *st, const void *cfg, double eps, double *delta)
+{
+    (void)st, (void)cfg;
+    *delta = eps < 3 ? 0.5 : mock.value;
+    return eps < 3 ? PV_OK : eps == 3 ? mock.middle : mock.delta;
+}
+
+static pv_status mock_lower(const void *st, const void *cfg, double delta, double *eps)
+{
+    (void)st, (void)cfg, (void)delta;
+    *eps = 0;
+    return mock.lower;
+}
+
+static void mock_close(void *st)
+{
+    (void)st;
+    mock.closed = true;
+}
+
+static void broken_accountants(void **state)
+{
+    (void)state;
+    const pv_accountant_ops ops = {
+        .head = { .abi = PV_PLUGIN_ABI, .name = "mock", .state_size = 8, .params = pv_no_params },
+        .compose = mock_compose,
+        .epsilon_ub = mock_epsilon,
+        .delta_ub = mock_delta,
+        .epsilon_lb = mock_lower,
+        .close = mock_close
+    };
+    const pv_event *g = pv_ev_leaf(arena, PV_EV_GAUSSIAN, 1, 0);
+    const pv_event *sampled[] = { g, pv_ev_sampled(arena, PV_EV_POISSON, 0.5, g) };
+    double e[] = { 1, 5 }, d[2];
+    const pvi_curve curve = { 2, e, d };
+    const pvi_question eps = { PVI_ASK_EPSILON, PV_REL_ZERO_OUT, g, 1e-5, 0, NULL };
+    const pvi_question delta = { PVI_ASK_DELTA, PV_REL_ZERO_OUT, g, 0, 5, NULL };
+    const pvi_question line = { PVI_ASK_CURVE, PV_REL_ZERO_OUT, g, 0, 0, &curve };
+    const pvi_question group = { PVI_ASK_EPSILON, PV_REL_REPLACE, pv_ev_seq(arena, 2, sampled), 1e-5, 0, NULL };
+    const pvi_question group_delta = { PVI_ASK_DELTA, PV_REL_REPLACE, sampled[1], 0, 10, NULL };
+    pvi_cost c;
+#define MOCK(...)                                                                                                    \
+    (mock.compose = mock.epsilon = mock.delta = mock.middle = mock.lower = PV_OK, mock.value = 0.25, __VA_ARGS__)
+    MOCK(mock.closed = false);
+    PVT_OK(pvi_ask(ctx, &ops, "", &eps, &c));
+    PVT_TRUE(c.epsilon == 0.25 && mock.closed);
+    PVT_OK(pvi_ask(ctx, &ops, "", &delta, &c));
+    PVT_NEAR(c.delta, 0.25, 0);
+    d[0] = d[1] = 1;
+    PVT_OK(pvi_ask(ctx, &ops, "", &line, &c));
+    PVT_TRUE(d[0] == 0.5 && d[1] == 0.25);
+    MOCK(mock.compose = PV_E_UNSUPPORTED);
+    PVT_IS(pvi_ask(ctx, &ops, "", &eps, &c), PV_E_UNSUPPORTED);
+    MOCK(mock.epsilon = PV_E_NUMERIC);
+    PVT_IS(pvi_ask(ctx, &ops, "", &eps, &c), PV_E_NUMERIC);
+    MOCK(mock.lower = PV_E_INTERNAL);
+    PVT_IS(pvi_ask(ctx, &ops, "", &eps, &c), PV_E_INTERNAL);
+    MOCK(mock.value = NAN);
+    PVT_IS(pvi_ask(ctx, &ops, "", &eps, &c), PV_E_NUMERIC);
+    PVT_IS(pvi_ask(ctx, &ops, "", &delta, &c), PV_E_NUMERIC);
+    PVT_IS(pvi_ask(ctx, &ops, "", &line, &c), PV_E_NUMERIC);
+    MOCK(mock.value = -1e-3);
+    PVT_IS(pvi_ask(ctx, &ops, "", &eps, &c), PV_E_NUMERIC);
+    PVT_IS(pvi_ask(ctx, &ops, "", &delta, &c), PV_E_NUMERIC);
+    MOCK(mock.value = 1.5);
+    PVT_IS(pvi_ask(ctx, &ops, "", &delta, &c), PV_E_NUMERIC);
+    MOCK(mock.delta = PV_E_INTERNAL);
+    PVT_IS(pvi_ask(ctx, &ops, "", &delta, &c), PV_E_INTERNAL);
+    PVT_IS(pvi_ask(ctx, &ops, "", &group, &c), PV_E_INTERNAL);
+    PVT_IS(pvi_ask(ctx, &ops, "", &group_delta, &c), PV_E_INTERNAL);
+    MOCK(mock.value = 0.25);
+    PVT_OK(pvi_ask(ctx, &ops, "", &group, &c)); /* never within the budget */
+    PVT_TRUE(isinf(c.epsilon) && c.group_bound);
+    PVT_OK(pvi_ask(ctx, &ops, "", &group_delta, &c));
+    PVT_NEAR(c.delta, 1, 0);
+    MOCK(mock.value = 0.0); /* enough from 3 on: found by bisection */
+    PVT_OK(pvi_ask(ctx, &ops, "", &group, &c));
+    PVT_REL(c.epsilon, 6, 1e-8);
+    MOCK(mock.value = 0.0, mock.middle = PV_E_INTERNAL); /* the bisection of [2, 4] fails at once */
+    PVT_IS(pvi_ask(ctx, &ops, "", &group, &c), PV_E_INTERNAL);
+}
+
+static void zcdp_on_paper(void **state)
+{
+    (void)state;
+    double d;
+    PVT_OK(pvi_account_delta(ctx, "zcdp:conversion=paper", PV_REL_ZERO_OUT, gaussians(1, 1), 0.4, &d, NULL));
+    PVT_NEAR(d, 1, 0); /* below rho nothing is claimed */
+    pvi_cost c;
+    const pv_event *none = pv_ev_leaf(arena, PV_EV_NONE, 0, 0);
+    PVT_OK(pvi_account(ctx, "zcdp:conversion=paper", PV_REL_ZERO_OUT, none, 1e-5, &c));
+    PVT_NEAR(c.epsilon, 0, 0);
+    PVT_OK(pvi_account_delta(ctx, "zcdp:conversion=paper", PV_REL_ZERO_OUT, none, 0.4, &d, NULL));
+    PVT_NEAR(d, 0, 0);
+    PVT_OK(pvi_account_delta(ctx, "zcdp:conversion=paper", PV_REL_ZERO_OUT, gaussians(1, 1), 0.4, &d, NULL));
+    PVT_OK(pvi_account_delta(ctx, "zcdp", PV_REL_ZERO_OUT, gaussians(1, 1), 0.4, &d, NULL));
+    PVT_TRUE(d < 1 && d >= pvi_gdp_delta_lb(1, 0.4));
+}
+
+static void calibration_of_other_releases(void **state)
+{
+    (void)state;
+    pvi_cost c;
+    double s;
+    const pv_event *lap = pv_ev_leaf(arena, PV_EV_LAPLACE, 1, 0), *pair = pv_ev_leaf(arena, PV_EV_EPS_DELTA, 2, 0);
+    const pv_event *const parts[] = { pair, lap };
+    PVT_OK(pvi_calibrate(ctx, "compose:method=basic", PV_REL_ZERO_OUT, pv_ev_seq(arena, 2, parts), 3, 0, &s, &c));
+    PVT_REL(s, 1, 1e-6);
+    PVT_TRUE(c.epsilon <= 3);
+    PVT_IS(pvi_calibrate(ctx, "best", PV_REL_ZERO_OUT, pv_ev_seq(arena, 2, parts), 1.5, 0, &s, &c), PV_E_BUDGET);
+    PVT_TRUE(isnan(s));
+    PVT_IS(pvi_calibrate(ctx, "best", PV_REL_ZERO_OUT, pv_ev_repeat(arena, 0, lap), 1, 1e-5, &s, &c), PV_E_ARG);
+    PVT_IS(pvi_calibrate(ctx, "best", PV_REL_ZERO_OUT, pv_ev_seq(arena, 1, parts), 1, 1e-5, &s, &c), PV_E_ARG);
+    PVT_IS(pvi_calibrate(ctx, "best", PV_REL_ZERO_OUT, lap, INFINITY, 1e-5, &s, &c), PV_E_ARG);
+    PVT_IS(pvi_calibrate(ctx, "best", PV_REL_ZERO_OUT, NULL, 1, 1e-5, &s, &c), PV_E_ARG);
+    PVT_IS(pvi_calibrate(ctx, "nobody", PV_REL_ZERO_OUT, lap, 1, 1e-5, &s, &c), PV_E_PARAM);
+    PVT_OK(pvi_calibrate(ctx, "gaussian", PV_REL_ZERO_OUT, gaussians(1, 1), 1e300, 1e-5, &s,
+                         &c)); /* next to none is enough */
+    PVT_TRUE(s < 1e-10);
 }
 
 static void calibration_is_tight_and_safe(void **state)
@@ -111,8 +259,12 @@ static void group_bound(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(full_batch_value), cmocka_unit_test(refusals),
+    const struct CMUnitTest all[] = { cmocka_unit_test(full_batch_value),
+                                      cmocka_unit_test(refusals),
                                       cmocka_unit_test(group_bound),
+                                      cmocka_unit_test(broken_accountants),
+                                      cmocka_unit_test(zcdp_on_paper),
+                                      cmocka_unit_test(calibration_of_other_releases),
                                       cmocka_unit_test(calibration_is_tight_and_safe) };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -66,6 +66,10 @@ static void known_answers(void **state)
             "{\"mechanism\":\"gaussian\",\"z\":\"10\",\"steps\":\"1e2\",\"delta\":\"1e-5\",\"all\":true}");
     PVT_NEAR(num(v, "epsilon"), 4.3772, 5e-4);
     PVT_TRUE(pvi_json_get(v, "accountants")->count >= 3);
+    v = ask(pv_account, "{\"mechanism\":\"gaussian\",\"z\":10,\"delta\":1e-5,\"all\":\"yes\"}");
+    PVT_TRUE(pvi_json_get(v, "accountants") != NULL);
+    v = ask(pv_account, "{\"mechanism\":\"gaussian\",\"z\":10,\"epsilon\":1,\"all\":true}");
+    PVT_TRUE(!pvi_json_get(v, "accountants"));
     v = ask(pv_account, "{\"mechanism\":\"gaussian\",\"z\":10,\"steps\":100,\"epsilon\":4.37718,\"all\":false}");
     PVT_REL(num(v, "delta"), 1e-5, 1e-4);
     v = ask(pv_account,
@@ -103,6 +107,9 @@ static void calibrations(void **state)
             "{\"events\":{\"kind\":\"sequence\",\"events\":[{\"kind\":\"gaussian\",\"noise_multiplier\":2},"
             "{\"kind\":\"laplace\",\"scale\":1}]},\"epsilon\":0.5,\"delta\":1e-6}");
     PVT_TRUE(!pvi_json_get(v, "noise_multiplier") && num(v, "factor") > 1);
+    v = ask(pv_calibrate,
+            "{\"events\":{\"kind\":\"gaussian\",\"noise_multiplier\":2},\"epsilon\":0.5,\"delta\":1e-6}");
+    PVT_TRUE(num(v, "factor") > 1);
 }
 
 static void curves(void **state)
@@ -123,6 +130,10 @@ static void curves(void **state)
     PVT_IS(pvi_json_get(v, "alpha")->count, pvi_json_get(v, "beta")->count);
     v = ask(pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":2}");
     PVT_TRUE(pvi_json_get(v, "epsilon")->count > 10);
+    v = ask(pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"relation\":\"replace\"}");
+    assert_string_equal(str(v, "relation"), "replace");
+    v = ask(pv_curve, "{\"events\":{\"kind\":\"none\"}}");
+    PVT_NEAR(num(v, "mu"), 0, 0);
     v = ask(pv_curve, "{\"mechanism\":\"ball\",\"delta0\":0.25}"); /* flat: delta does not fall with epsilon */
     PVT_NEAR(pvi_json_get(v, "delta")->child->num, 0.25, 1e-12);
 }
@@ -186,6 +197,10 @@ static void refusals(void **state)
         { pv_account, "{\"mechanism\":\"gaussian\"}", PV_E_PARAM, "gaussian needs z=" },
         { pv_account, "{\"mechanism\":\"eps-delta\",\"eps0\":1}", PV_E_PARAM, "eps-delta needs delta0=" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":\"much\"}", PV_E_PARAM, "z=much: a number is needed" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":\"nan\"}", PV_E_PARAM, "z=nan: a number is needed" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":1.5}", PV_E_PARAM, "steps=1.5: a whole" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":1e30}", PV_E_PARAM, "steps=1e+30: a whole" },
+        { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":\"inf\"}", PV_E_PARAM, "a positive number" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":[]}", PV_E_PARAM, "z=...: a number is needed" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"q\":true}", PV_E_PARAM, "q=...: a number" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":0.5}", PV_E_PARAM, "steps=0.5: a whole number" },
@@ -265,7 +280,11 @@ static void every_allocation_may_fail(void **state)
         { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1,\"delta\":1e-5}" },
         { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":2}" },
     };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    static char many[40000] = "{\"epsilon\":1,\"delta\":1e-5,\"events\":{\"kind\":\"sequence\",\"events\":[";
+    for (int i = 0; i < 700; i++) strcat(many, "{\"kind\":\"gaussian\",\"noise_multiplier\":1},");
+    strcat(many, "{\"kind\":\"none\"}]}}");
+    for (size_t i = 0; i <= sizeof calls / sizeof *calls; i++) {
+        const bool last = i == sizeof calls / sizeof *calls;
         pv_status s = PV_E_NOMEM;
         for (int64_t k = 0; s != PV_OK; k++) {
             scarce memory = { .left = INT64_MAX };
@@ -274,7 +293,7 @@ static void every_allocation_may_fail(void **state)
             const pv_alloc a = { get, put, &memory };
             PVT_OK(pv_ctx_create(&a, &c));
             memory.left = k;
-            s = calls[i].f(c, calls[i].request, &json);
+            s = last ? pv_calibrate(c, many, &json) : calls[i].f(c, calls[i].request, &json);
             PVT_CHECK(s == PV_OK || (s == PV_E_NOMEM && !json), "call %d, allocation %d: %s", (int)i, (int)k,
                       pv_ctx_errmsg(c));
             pv_string_free(c, json);
@@ -283,6 +302,32 @@ static void every_allocation_may_fail(void **state)
             PVT_TRUE(k < 5000);
         }
     }
+}
+
+/* Padding moves the end of the arena's first chunk through everything a request makes. */
+static void memory_ends_anywhere(void **state)
+{
+    (void)state;
+    static char request[70000];
+    static const char *const bodies[] = {
+        "\"mechanism\":\"gaussian\",\"q\":0.5,\"epsilon\":1,\"delta\":1e-5,\"z\":1",
+        "\"events\":{\"kind\":\"gaussian\",\"noise_multiplier\":1},\"epsilon\":1,\"delta\":1e-5"
+    };
+    for (int b = 0; b < 2; b++)
+        for (int pad = 62000; pad < 65600; pad += 64) {
+            scarce memory = { .left = INT64_MAX };
+            const pv_alloc a = { get, put, &memory };
+            pv_ctx *c;
+            char *json;
+            PVT_OK(pv_ctx_create(&a, &c));
+            snprintf(request, sizeof request, "{%s,\"relation\":\"zero-out\",\"accountant\":\"gaussian:%0*d\"}",
+                     bodies[b], pad, 0);
+            memory.left = 2; /* the arena and its first chunk */
+            const pv_status s = pv_calibrate(c, request, &json);
+            PVT_CHECK(s == PV_E_NOMEM && !json, "pad %d: %s", pad, pv_ctx_errmsg(c));
+            pv_ctx_free(c);
+            PVT_IS(memory.live, 0);
+        }
 }
 
 static int free_answer(void **state)
@@ -302,6 +347,7 @@ int main(void)
         cmocka_unit_test(files),
         cmocka_unit_test(refusals),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(memory_ends_anywhere),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }

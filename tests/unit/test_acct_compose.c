@@ -69,6 +69,7 @@ static void binomial_curve(void **state)
     PVT_NEAR(pvi_pure_delta(1, 0, 1), 0, 0);
     PVT_NEAR(pvi_pure_delta(1, 5, 5), 0, 0);
     PVT_NEAR(pvi_pure_delta(1, 1e12, 5), 1, 0); /* beyond the range: no claim */
+    PVT_NEAR(pvi_pure_delta(400, 2, 5), 1, 0);
     /* normal limit: k = 1e9 coins of eps = 1e-5 are nearly a Gaussian with mu = eps sqrt(k) */
     const double many = pvi_pure_delta(1e-5, 1e9, 1.0);
     PVT_REL(many, pvi_gdp_delta_ub(1e-5 * sqrt(1e9), 1.0), 1e-3);
@@ -124,6 +125,10 @@ static void sampling_amplifies(void **state)
     /* Poisson under replace: two zero-out steps, labelled */
     PVT_OK(pvi_account(ctx, "compose", PV_REL_REPLACE, poisson, 1e-3, &c));
     PVT_TRUE(c.group_bound);
+    const pv_event *pure = pv_ev_sampled(arena, PV_EV_POISSON, 0.1, pv_ev_leaf(arena, PV_EV_LAPLACE, 1, 0));
+    pvi_cost exact;
+    PVT_OK(pvi_account(ctx, "compose:method=basic", PV_REL_REPLACE, pure, 0, &exact)); /* pure: twice epsilon */
+    PVT_REL(exact.epsilon, 2 * eps, 1e-8);
     PVT_TRUE((1 + exp(c.epsilon / 2)) * delta_of("compose", poisson, c.epsilon / 2) <= 1e-3 * (1 + 1e-9));
     PVT_TRUE((1 + exp(c.epsilon / 2 * 0.999)) * delta_of("compose", poisson, c.epsilon / 2 * 0.999) > 1e-3);
     double d;

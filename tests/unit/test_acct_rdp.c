@@ -168,6 +168,10 @@ static void replace_is_accounted(void **state)
     PVT_IS(pvi_account(ctx, "rdp", PV_REL_ZERO_OUT, fixed, 1e-6, &c), PV_E_UNSUPPORTED);
     const pv_accountant_ops *rdp = (const pv_accountant_ops *)pv_find(PV_KIND_accountant, "rdp");
     PVT_IS(rdp->supports(NULL, PV_REL_REPLACE, poisson), PV_E_UNSUPPORTED);
+    /* with and without a sampler in one run: both terms are kept */
+    const pv_event *const both[] = { fixed, g, pv_ev_sampled(arena, PV_EV_FIXED, 0.01, g) };
+    PVT_TRUE(account(pv_ev_seq(arena, 3, both), PV_REL_REPLACE, 1e-6) > account(g, PV_REL_REPLACE, 1e-6));
+    PVT_TRUE(account(pv_ev_seq(arena, 3, both), PV_REL_REPLACE, 1e-6) > replace);
     /* small noise, large orders: never above no sampling at all */
     static const double z[] = { 1e-4, 0.05, 1, 1000 }, m[] = { 1e-3, 1, 7.7, 5000, 1e5 };
     for (int i = 0; i < 4; i++)
@@ -199,14 +203,14 @@ static void long_schedules(void **state)
     (void)state;
     enum { N = 5000 };
     static const pv_event *parts[N];
-    static const pv_ev_kind kinds[] = { PV_EV_GAUSSIAN, PV_EV_SELECT, PV_EV_LAPLACE };
-    for (int k = 0; k < 3; k++) {
+    static const pv_ev_kind kinds[] = { PV_EV_GAUSSIAN, PV_EV_SELECT, PV_EV_LAPLACE, PV_EV_EPS_DELTA };
+    for (int k = 0; k < 4; k++) {
         double rho = 0;
         for (int i = 0; i < N; i++) {
-            const double a = k == 1 ? 0.01 + 0.03 * i / N : 20.0 + 80.0 * i / N;
+            const double a = k % 2 ? 0.01 + 0.03 * i / N : 20.0 + 80.0 * i / N;
             parts[i] = leaf(kinds[k], a);
             if (k == 0) parts[i] = pv_ev_sampled(arena, PV_EV_POISSON, 0.02 + 0.5 * i / N, parts[i]);
-            rho += k == 1 ? a * a / 8 : 0.5 / (a * a);
+            rho += k == 1 ? a * a / 8 : k == 3 ? a * a / 2 : 0.5 / (a * a);
         }
         const double eps = account(pv_ev_seq(arena, N, parts), PV_REL_ZERO_OUT, 1e-6);
         if (k > 0) {
@@ -239,6 +243,10 @@ static void small_costs(void **state)
         PVT_TRUE(eps >= pvi_gdp_epsilon_lb(mu, 1e-5));
     }
     PVT_NEAR(account(leaf(PV_EV_GAUSSIAN, 1e9), PV_REL_ZERO_OUT, 1e-3), 0, 0);
+    PVT_TRUE(pvi_renyi_poisson(1e-4, 0.5, 2) <=
+             0.5 * 2 * 3 * 1e8 * (1 + 1e-12));                /* too little noise for quadrature */
+    PVT_NEAR(pvi_renyi_poisson(1, 1 - 0x1p-53, 1), 1, 1e-14); /* nearly every row: never above no sampling */
+    PVT_TRUE(pvi_renyi_poisson(1, 0.5, 1e13) > 0 && pvi_renyi_poisson(0.01, 0.5, 1e9) > 0);
     pvi_cost c;
     PVT_OK(pvi_account(ctx, "rdp", PV_REL_ZERO_OUT, leaf(PV_EV_GAUSSIAN, 1), 0, &c));
     PVT_TRUE(isinf(c.epsilon));

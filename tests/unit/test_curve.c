@@ -69,6 +69,9 @@ static void fits_of_other_curves(void **state)
     PVT_TRUE(below < 0);
     for (int i = 0; i < N; i++) delta[i] = 1;
     PVT_TRUE(isinf(pvi_mu_fit(&c)));
+    for (int i = 0; i < N; i++) delta[i] = 0;
+    PVT_NEAR(pvi_mu_fit(&c), 0, 0);
+    for (int i = 0; i < N; i++) delta[i] = 1;
     PVT_NEAR(pvi_tradeoff(&c, 0.3), 0, 0);
 }
 
@@ -103,6 +106,13 @@ static void groups_of_rows(void **state)
     PVT_IS(pvi_account_rows(ctx, "best", PV_REL_ZERO_OUT, gaussian(4), 1e-5, 0, &c), PV_E_ARG);
     PVT_IS(pvi_account_rows(ctx, "best", PV_REL_ZERO_OUT, pv_ev_leaf(arena, PV_EV_NONPRIVATE, 0, 0), 1e-5, 2, &c),
            PV_E_UNSUPPORTED);
+
+    PVT_OK(pvi_account_rows(ctx, "compose", PV_REL_ZERO_OUT, pv_ev_leaf(arena, PV_EV_LAPLACE, 6, 0), 0, 3, &c));
+    PVT_NEAR(c.epsilon, 0.5, 1e-9);
+    PVT_OK(pvi_account_rows(ctx, "compose", PV_REL_ZERO_OUT, pv_ev_leaf(arena, PV_EV_SELECT, 0.1, 0), 0, 3, &c));
+    PVT_NEAR(c.epsilon, 0.3, 1e-9);
+    PVT_OK(pvi_account_rows(ctx, "compose", PV_REL_ZERO_OUT, pv_ev_leaf(arena, PV_EV_EPS_DELTA, 0.1, 0), 0, 3, &c));
+    PVT_NEAR(c.epsilon, 0.3, 1e-6);
 
     /* (k e, (e^{ke} - 1)/(e^e - 1) delta(e)) elsewhere */
     const pv_event *ev = pv_ev_repeat(arena, 20, pv_ev_sampled(arena, PV_EV_POISSON, 0.1, gaussian(3)));

@@ -149,6 +149,12 @@ static void checks_built_trees(void **state)
     PVT_IS(pvi_event_check(ctx, leaf((pv_ev_kind)777, 1, 0)), PV_E_UNSUPPORTED);
     assert_string_equal(pv_ctx_errmsg(ctx), "event: unknown kind 777");
     PVT_IS(pvi_event_check(NULL, leaf((pv_ev_kind)777, 1, 0)), PV_E_UNSUPPORTED);
+    PVT_IS(pvi_event_check(NULL, NULL), PV_E_ARG);
+    PVT_IS(pvi_event_check(NULL, leaf(PV_EV_GAUSSIAN, 0, 0)), PV_E_ARG);
+    PVT_IS(pvi_event_check(ctx, leaf(PV_EV_EPS_DELTA, 1e200, 0)), PV_E_ARG);
+    char *s = text_of(NULL);
+    assert_string_equal(s, "{\"kind\":\"unknown\"}");
+    pv_string_free(ctx, s);
     PVT_TRUE(!pv_ev_repeat(arena, 1, NULL) && !pv_ev_sampled(arena, PV_EV_POISSON, 1, NULL) && !seq2(g, NULL));
     assert_string_equal(pvi_event_name(PV_EV_FIXED), "fixed");
     assert_string_equal(pvi_event_name((pv_ev_kind)777), "unknown");
@@ -280,12 +286,56 @@ static void list_of_terms(void **state)
     PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, pv_ev_repeat(arena, 2, inner)), keep, &k),
            PV_E_UNSUPPORTED);
     PVT_OK(pvi_event_each(pv_ev_sampled(arena, PV_EV_FIXED, 0.5, lap), keep, &k));
+    const pv_event *mixed = pv_ev_sampled(arena, PV_EV_POISSON, 0.5, seq2(g, lap));
+    PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, mixed), keep, &k), PV_E_UNSUPPORTED);
+
+    PVT_IS(pvi_event_check(ctx, pv_ev_repeat(arena, 1 << 30, pv_ev_repeat(arena, 1 << 30, g))), PV_E_ARG);
+    assert_string_equal(pv_ctx_errmsg(ctx), "event: more than 2^53 repetitions");
 
     /* counts beyond 2^53 cannot be represented */
     const pv_event *huge = pv_ev_repeat(arena, 1 << 30, pv_ev_repeat(arena, 1 << 30, g));
     PVT_IS(pvi_event_each(huge, keep, &k), PV_E_ARG);
+    const pv_event *most = pv_ev_repeat(arena, (int64_t)1 << 53, g);
+    PVT_OK(pvi_event_each(most, keep, &k));
+    PVT_IS(pvi_event_each(pv_ev_repeat(arena, (int64_t)1 << 53, most), keep, &k), PV_E_ARG);
     PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, huge), keep, &k), PV_E_ARG);
     PVT_IS(pvi_event_each(leaf((pv_ev_kind)777, 0, 0), keep, &k), PV_E_UNSUPPORTED);
+}
+
+static bool may_allocate;
+
+static void *get(void *self, size_t n)
+{
+    (void)self;
+    return may_allocate ? malloc(n) : NULL;
+}
+
+static void put(void *self, void *p)
+{
+    (void)self;
+    free(p);
+}
+
+static void exhausted_memory(void **state)
+{
+    (void)state;
+    const pv_alloc a = { get, put, NULL };
+    pv_ctx *poor;
+    const pv_event *ev, *g = leaf(PV_EV_GAUSSIAN, 1, 0);
+    pvi_json *v;
+    may_allocate = true;
+    PVT_OK(pv_ctx_create(&a, &poor));
+    pv_arena *full = pvi_arena_create(poor);
+    PVT_TRUE(pv_ev_leaf(full, PV_EV_NONE, 0, 0) != NULL);
+    may_allocate = false;
+    while (pv_ev_leaf(full, PV_EV_NONE, 0, 0)) continue;
+    PVT_TRUE(!pv_ev_seq(full, 1, &g) && !pv_ev_repeat(full, 1, g) && !pv_ev_sampled(full, PV_EV_POISSON, 0.5, g));
+    PVT_TRUE(!pvi_event_scale(full, g, 2) && !pvi_meter_create(full, g));
+    PVT_OK(pvi_json_parse(ctx, arena, "e", "{\"kind\":\"none\"}", 15, &v));
+    PVT_IS(pvi_event_parse(poor, full, "e", v, &ev), PV_E_NOMEM);
+    PVT_TRUE(!ev);
+    pvi_arena_free(full);
+    pv_ctx_free(poor);
 }
 
 int main(void)
@@ -295,6 +345,7 @@ int main(void)
         cmocka_unit_test(text_is_refused),  cmocka_unit_test(checks_built_trees),
         cmocka_unit_test(a_million_levels), cmocka_unit_test(shared_parts_cannot_explode),
         cmocka_unit_test(scaling),          cmocka_unit_test(list_of_terms),
+        cmocka_unit_test(exhausted_memory),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }
