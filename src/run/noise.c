@@ -178,9 +178,11 @@ static pv_status set_cost(pvi_job *j)
     }
     if (s == PV_OK) s = check_draws(j);
     if (s != PV_OK) return s;
-    if (j->cost.epsilon > j->prob.epsilon && isnan(j->plan->s.noise_multiplier))
-        return pvi_fail(j->ctx, PV_E_BUDGET, "the plan costs epsilon = %g, more than the budget %g", j->cost.epsilon,
-                        j->prob.epsilon);
+    if (j->cost.epsilon > j->prob.epsilon)
+        return pvi_fail(j->ctx, PV_E_BUDGET,
+                        "the plan costs epsilon = %g, more than the budget %g: more noise, fewer steps or a "
+                        "larger budget.epsilon would do",
+                        j->cost.epsilon, j->prob.epsilon);
     /* The same releases measured by the larger sensitivity of `replace`, or counted twice. */
     const double factor = group_bound(j) ? 1.0 : pvi_down(j->sensitivity / j->sensitivity_replace, 2);
     j->events_replace = pvi_event_scale(j->arena, j->events, factor);

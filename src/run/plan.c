@@ -247,6 +247,9 @@ static pv_status set_budget(pvi_job *j)
     j->prob.epsilon = s->epsilon;
     j->prob.delta = isnan(s->delta) ? pow(10.0, floor(-log10(10.0 * (double)j->dom.n))) : s->delta;
     if (isnan(s->delta)) pvi_log(j->ctx, PV_LOG_NOTE, "delta = %g: the power of ten below 1/(10 n)", j->prob.delta);
+    if (!(j->prob.delta * (double)j->dom.n < 1.0))
+        pvi_log(j->ctx, PV_LOG_NOTE,
+                "delta = %g is not below 1/n: with such a delta a whole row may be shown by bad luck", j->prob.delta);
     const pv_event one = { .kind = PV_EV_GAUSSIAN, .a = 1.0 };
     pvi_cost cost;
     double z;
@@ -297,6 +300,10 @@ static pv_status fill(pvi_job *j, const pvi_matrix *m)
         return s;
     }
     if ((s = check_labels(j)) != PV_OK) return s;
+    if (j->features_measured && j->dom.p > (1 << 24))
+        return pvi_fail(j->ctx, PV_E_PARAM,
+                        "the largest index in the file asks for %lld columns: declare data.features if that is meant",
+                        (long long)j->dom.p - 1);
     j->prob.ctx = j->ctx;
     j->prob.n = j->dom.n;
     j->prob.d = j->model.ops->dim(j->model.cfg, &j->dom);

@@ -105,6 +105,7 @@ static pv_plan *make_plan(pv_ctx *ctx, const config *c)
     PVT_OK(pv_plan_set(p, "optimizer.steps", c->steps));
     PVT_OK(pv_plan_set(p, "budget.relation", c->relation));
     PVT_OK(pv_plan_set(p, "budget.noise_multiplier", "1.5"));
+    PVT_OK(pv_plan_set(p, "budget.epsilon", "1e6"));
     PVT_OK(pv_plan_set(p, "sampler", c->sampler));
     if (strcmp(c->sampler, "poisson") == 0) PVT_OK(pv_plan_set(p, "sampler.batch", "60"));
     PVT_OK(pv_plan_set(p, "clip", c->clip));
