@@ -2,7 +2,7 @@
  *
  * The words are public, so the table's shape and the time of a look-up tell nothing about rows that
  * their encoding does not. */
-#include "reader.h"
+#include "words.h"
 
 static uint64_t long_hash(const char *s, size_t len)
 {
