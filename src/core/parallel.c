@@ -24,7 +24,7 @@ struct pvi_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     _Atomic uint64_t job; /* raised for every job; workers watch it */
-    bool quit;
+    bool quit, open; /* open: a worker that wakes up may still join the job */
     pvi_task fn;
     void *arg;
     int64_t n;
@@ -47,10 +47,12 @@ static void *work(void *arg)
         for (int i = 0; i < SPINS && atomic_load(&p->job) == seen; i++) sched_yield();
         pthread_mutex_lock(&p->lock);
         while (atomic_load(&p->job) == seen && !p->quit) pthread_cond_wait(&p->wake, &p->lock);
-        const bool quit = p->quit;
+        const bool quit = p->quit, join = p->open && !quit;
         seen = atomic_load(&p->job);
+        if (join) atomic_fetch_add(&p->busy, 1);
         pthread_mutex_unlock(&p->lock);
         if (quit) return NULL;
+        if (!join) continue;
         drain(p, w->index);
         atomic_fetch_sub(&p->busy, 1);
     }
@@ -129,10 +131,13 @@ void pvi_parallel(pv_ctx *ctx, int64_t n, pvi_task fn, void *arg)
     p->arg = arg;
     p->n = n;
     atomic_store(&p->next, 0);
-    atomic_store(&p->busy, p->started);
+    p->open = true;
     atomic_fetch_add(&p->job, 1);
     pthread_cond_broadcast(&p->wake);
     pthread_mutex_unlock(&p->lock);
     drain(p, 0);
+    pthread_mutex_lock(&p->lock);
+    p->open = false; /* who has not woken up by now is not waited for: on a busy machine that takes long */
+    pthread_mutex_unlock(&p->lock);
     while (atomic_load(&p->busy) > 0) sched_yield();
 }
