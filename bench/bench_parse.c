@@ -141,7 +141,7 @@ static void time_file(pv_ctx *ctx, const char *what, const pvi_data_cfg *cfg, in
            mb / best, best_cpu, (long long)m->domain.n, (long long)m->domain.p, m->x ? "dense" : "sparse",
            pvi_threads(ctx));
     fflush(stdout);
-    if (notes) fprintf(notes, "%s %.6f %.6f\n", what, mb, best);
+    if (notes) fprintf(notes, "%s %.6f %.6f %.6f %d\n", what, mb, best, best_cpu, pvi_threads(ctx));
     pvi_matrix_free(m);
 }
 
