@@ -40,7 +40,7 @@ enum { LANES = 4 };
 #define LOW64  0, 1, 4, 5
 #define HIGH64 2, 3, 6, 7
 #endif
-#define MIX(x, y, list) __builtin_shufflevector(x, y, list)
+#define MIX(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 
 typedef uint32_t vec __attribute__((vector_size(4 * LANES)));
 
@@ -50,7 +50,6 @@ static inline vec rot(vec x, int n)
 }
 
 /* By 16 and by 8 bits: whole bytes move, which without a rotate instruction is one shuffle instead of three steps. */
-#if defined(__AVX2__) && !defined(__AVX512F__)
 typedef uint8_t bytes __attribute__((vector_size(4 * LANES)));
 #define WORDS(W) W(0), W(4), W(8), W(12), W(16), W(20), W(24), W(28)
 #define BY16(i)  i + 2, i + 3, i, i + 1
@@ -58,24 +57,21 @@ typedef uint8_t bytes __attribute__((vector_size(4 * LANES)));
 
 static inline vec rot16(vec x)
 {
-    return (vec)__builtin_shufflevector((bytes)x, (bytes)x, WORDS(BY16));
-}
-
-static inline vec rot8(vec x)
-{
-    return (vec)__builtin_shufflevector((bytes)x, (bytes)x, WORDS(BY8));
-}
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return (vec)MIX((bytes)x, (bytes)x, WORDS(BY16));
 #else
-static inline vec rot16(vec x)
-{
     return rot(x, 16);
+#endif
 }
 
 static inline vec rot8(vec x)
 {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return (vec)MIX((bytes)x, (bytes)x, WORDS(BY8));
+#else
     return rot(x, 8);
-}
 #endif
+}
 
 static inline void quarter(vec *a, vec *b, vec *c, vec *d) /* (1) */
 {

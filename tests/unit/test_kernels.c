@@ -419,6 +419,55 @@ static void deciding_nothing_changes_nothing(void **state)
     }
 }
 
+/* The same first 64 bits for every score, so that only the further ones can tell; and one score undecided by a kernel. */
+static void chacha_same_words(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks)
+{
+    if (nonce == 1) pvi_mech_best()->chacha(key, nonce, counter, out, blocks);
+    else memset(out, 0xb7, 64 * blocks);
+}
+
+static void gumbel_one_undecided(const uint64_t *a, const double *score, double inverse, double top, double unit,
+                                 double *v, int64_t n)
+{
+    pvi_mech_best()->gumbel(a, score, inverse, top, unit, v, n);
+    v[n / 2] = INFINITY;
+}
+
+static void close_races_are_decided(void **state)
+{
+    (void)state;
+    enum { N = 600 };
+    double score[N] = { 0 };
+    pvi_mech_kernels same = *pvi_mech_best(), one = same;
+    same.chacha = chacha_same_words;
+    one.gumbel = gumbel_one_undecided;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        pv_rng *r;
+        uint8_t key[PVI_KEY_SIZE];
+        uint64_t more[8], most = 0;
+        int64_t want = 0;
+        PVT_OK(pvi_rng_create_test(ctx, seed, &r));
+        pvi_rng_use(r, &same);
+        memset(key, 0xb7, sizeof key); /* what this stream hands out */
+        for (int64_t i = 0; i < N; i++) {
+            score[i] = seed % 2 ? 0.0 : 1e-12 * (double)i; /* below half a unit */
+            pvi_chacha20(key, 1, (uint64_t)i, (uint8_t *)more, sizeof more);
+            if (more[0] > most) want = i;
+            most = more[0] > most ? more[0] : most;
+        }
+        PVT_IS(pvi_select(r, score, N, 1.0), want); /* U grows with its further bits, and G with U */
+        pvi_rng_free(r);
+        int64_t got[2];
+        for (int which = 0; which < 2; which++) {
+            PVT_OK(pvi_rng_create_test(ctx, seed, &r));
+            if (which) pvi_rng_use(r, &one);
+            got[which] = pvi_select(r, score, N, 1.0);
+            pvi_rng_free(r);
+        }
+        PVT_IS(got[1], got[0]);
+    }
+}
+
 /* A skip of 2^24 rows has a margin of 2^-19 rows: kernels off by most of it still give the same samples. */
 static void skips_are_the_exact_ones(void **state)
 {
@@ -528,6 +577,7 @@ int main(void)
         cmocka_unit_test(fill_is_standard_normal_everywhere),
         cmocka_unit_test(deciding_nothing_changes_nothing),
         cmocka_unit_test(skips_are_the_exact_ones),
+        cmocka_unit_test(close_races_are_decided),
         cmocka_unit_test(degenerate_bits_stay_inside),
         cmocka_unit_test(ball_follows_its_formula),
         cmocka_unit_test(picks_what_is_there),
