@@ -206,6 +206,28 @@ static void never_below_pure_releases(void **state)
             }
 }
 
+/* One selection of bounded range e: the log-ratio is t or t - e, and the worst t = (x + e)/2 gives
+ * delta(x) = (1 - exp((x - e)/2))^2/(1 - exp(-e)).  Many small ones tend to a Gaussian of mu = e sqrt(k)/2. */
+static void never_below_selections(void **state)
+{
+    (void)state;
+    static const double e[] = { 0.05, 0.5, 3, 12 }, share[] = { 0.05, 0.3, 0.8 };
+    int supported = 0;
+    for (int64_t i = 0; nth(i); i++) {
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < 3; b++) {
+                const double x = share[b] * e[a], root = -expm1((x - e[a]) / 2), delta = root * root / -expm1(-e[a]);
+                const double got = epsilon(nth(i), leaf(PV_EV_SELECT, e[a], 0), delta);
+                PVT_CHECK(got < 0 || got >= x * (1 - 1e-9), "%s select %g: %.10g below %.10g", nth(i)->head.name,
+                          e[a], got, x);
+            }
+        const double many = epsilon(nth(i), pv_ev_repeat(arena, 400, leaf(PV_EV_SELECT, 0.1, 0)), 1e-5);
+        supported += many >= 0;
+        PVT_CHECK(many < 0 || many > 0.95 * pvi_gdp_epsilon_lb(1.0, 1e-5), "%s: %g", nth(i)->head.name, many);
+    }
+    PVT_TRUE(supported >= 3);
+}
+
 static void monotone(void **state)
 {
     (void)state;
@@ -316,12 +338,19 @@ static void extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(head_is_complete),          cmocka_unit_test(refuses_and_leaves_no_trace),
-        cmocka_unit_test(nothing_costs_nothing),     cmocka_unit_test(bad_questions),
-        cmocka_unit_test(never_below_the_gaussian),  cmocka_unit_test(never_below_the_sampled_gaussian),
-        cmocka_unit_test(never_below_pure_releases), cmocka_unit_test(monotone),
-        cmocka_unit_test(both_questions_agree),      cmocka_unit_test(composing_twice_is_composing_once),
-        cmocka_unit_test(calibrated_never_exceeds),  cmocka_unit_test(extremes),
+        cmocka_unit_test(head_is_complete),
+        cmocka_unit_test(refuses_and_leaves_no_trace),
+        cmocka_unit_test(nothing_costs_nothing),
+        cmocka_unit_test(bad_questions),
+        cmocka_unit_test(never_below_the_gaussian),
+        cmocka_unit_test(never_below_the_sampled_gaussian),
+        cmocka_unit_test(never_below_pure_releases),
+        cmocka_unit_test(never_below_selections),
+        cmocka_unit_test(monotone),
+        cmocka_unit_test(both_questions_agree),
+        cmocka_unit_test(composing_twice_is_composing_once),
+        cmocka_unit_test(calibrated_never_exceeds),
+        cmocka_unit_test(extremes),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }
