@@ -104,7 +104,8 @@ static pv_plan *make_plan(pv_ctx *ctx, const config *c)
     PVT_OK(pv_plan_set(p, "optimizer", c->optimizer));
     PVT_OK(pv_plan_set(p, "optimizer.steps", c->steps));
     PVT_OK(pv_plan_set(p, "budget.relation", c->relation));
-    PVT_OK(pv_plan_set(p, "budget.noise_multiplier", "1.5"));
+    /* by hand, because calibrating every configuration takes long; a ball has a budget of delta only */
+    if (strcmp(c->optimizer, "prgd") != 0) PVT_OK(pv_plan_set(p, "budget.noise_multiplier", "1.5"));
     PVT_OK(pv_plan_set(p, "budget.epsilon", "1e6"));
     PVT_OK(pv_plan_set(p, "sampler", c->sampler));
     if (strcmp(c->sampler, "poisson") == 0) PVT_OK(pv_plan_set(p, "sampler.batch", "60"));
@@ -164,7 +165,8 @@ static int64_t replay_all_clips(pv_ctx *ctx, config *c)
         ran++;
         /* 0.05 is far below any loss's gradient at the start, so the clip is active.  (The largest entry of a softmax
          * gradient is 0.87 of its length, hence not more for selections.) */
-        if (k == 1)
+        /* Ball noise carries the weights so far that some rows' losses are flat: only the bound is checked there. */
+        if (k == 1 && strcmp(c->optimizer, "prgd") != 0)
             PVT_CHECK(worst > 0.85, "%s/%s/%s/%s: measured only %.3f of the sensitivity", c->optimizer, c->model,
                       c->relation, c->sampler, worst);
     }
