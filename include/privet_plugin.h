@@ -61,6 +61,9 @@ typedef struct pv_domain {
     bool max_norm;   /* R bounds the largest |x_ij| of a row, not its length     */
     int64_t classes; /* 2: y in {-1,+1}; k > 2: y in {0..k-1}; 0: real y         */
     double y_lo, y_hi; /* bounds of a real label                                 */
+    /* Images: a row is `channels` planes of height x width values, each plane row by row, then the
+     * bias column if there is one.  All 0: not images.                                     */
+    int64_t height, width, channels;
 } pv_domain;
 
 /* A view of rows; everything borrowed.  Dense iff x != NULL, else CSR.

@@ -25,6 +25,8 @@ const pv_param pvi_data_params[] = {
     { "outside", PV_ENUM, AT(outside), 0, 0, 0, true,
       "values outside the declaration: refuse the file, clamp numbers, or treat as missing", "error|clamp|missing" },
     { "chunk", PV_I64, AT(chunk), 262144, 16, 1 << 28, false, "bytes of text per task; speed only", NULL },
+    { "image", PV_STR, AT(image), 0, 0, 0, true,
+      "the rows are images, HEIGHTxWIDTHxCHANNELS or HEIGHTxWIDTH; default: what the file says", NULL },
     { "key_path", PV_STR, AT(key_path), 0, 0, 0, false, "secret that keys the data's digest; made on first use",
       NULL },
     { 0 },
@@ -79,6 +81,9 @@ static pv_status name_classes(const struct pv_load *job, pvi_matrix *m)
     m->has_labels = job->labelled;
     m->features_measured |= job->counted;
     m->domain.classes = r->classes;
+    m->domain.height = job->image.height;
+    m->domain.width = job->image.width;
+    m->domain.channels = job->image.channels;
     m->domain.y_lo = r->classes == 0 ? r->lo : r->classes == 2 ? -1 : 0;
     m->domain.y_hi = r->classes == 0 ? r->hi : r->classes == 2 ? 1 : (double)r->classes - 1;
     if (r->classes == 0) return PV_OK;
@@ -116,6 +121,7 @@ static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
     if (s == PV_OK) s = choose(job, &reader);
     if (s == PV_OK) s = reader->read(NULL, job);
     if (s == PV_OK) s = pvi_build_end(job->out, m);
+    if (s == PV_OK) s = pvi_image_check(job, (*m)->domain.p - (job->cfg->bias != 0));
     if (s == PV_OK) s = name_classes(job, *m);
     if (s == PV_OK && job->schema) s = pvi_schema_json(job->ctx, job->schema, &(*m)->schema_json);
     if (s == PV_OK) s = pvi_digest(job->ctx, job->cfg, *m);
@@ -136,6 +142,7 @@ pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *
     if (!job.arena) return pvi_nomem(ctx);
     if (cfg->schema && *cfg->schema) s = pvi_schema_load(ctx, job.arena, cfg->schema, &schema);
     job.schema = schema;
+    if (s == PV_OK) s = pvi_image_parse(ctx, cfg->image, &job.image);
     if (s == PV_OK) s = read_rows(&job, out);
     if (s != PV_OK) {
         pvi_matrix_free(*out);

@@ -17,6 +17,7 @@ typedef struct pvi_data_cfg {
     int64_t layout;         /* enum auto|dense|sparse; auto decides by the declared number of features only    */
     int64_t outside;        /* enum error|clamp|missing: values outside the schema                             */
     int64_t chunk;          /* bytes of text per task; speed only                                               */
+    const char *image;      /* "HxWxC" or "HxW": the rows are images of that shape; NULL: what the file says   */
     const char *key_path;   /* secret that keys the digest; NULL: the user's own, made on first use            */
 } pvi_data_cfg;
 extern const pv_param pvi_data_params[];
@@ -49,6 +50,12 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
 
 pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pvi_matrix **out);
 void pvi_matrix_free(pvi_matrix *m);
+/* Height, width and channels of an image; zeros: not one. */
+typedef struct pvi_shape {
+    int64_t height, width, channels;
+} pvi_shape;
+/* The shape data.image declares, zeros without it. */
+pv_status pvi_image_parse(pv_ctx *ctx, const char *text, pvi_shape *out);
 /* Will p columns be stored as CSR?  A function of settings and the public p only. */
 bool pvi_data_is_sparse(const pvi_data_cfg *cfg, int64_t p);
 enum { PVI_NORM_CLIP, PVI_NORM_UNIT, PVI_NORM_MAX }; /* order of data.norm */

@@ -116,12 +116,19 @@ struct pv_load {
     const pvi_data_cfg *cfg;
     const pvi_expect *expect;
     pvi_source *src;
+    pvi_shape image;          /* declared, or found by the reader: pvi_image_found; zeros: not images       */
     const pvi_schema *schema; /* NULL: none declared                                                        */
     pvi_label_rule label;     /* filled by the reader                                                       */
     bool counted;             /* set by the reader: the number of columns came from the file               */
     bool labelled;            /* set by the reader: the file has labels                                     */
     pvi_builder *out;
 };
+
+/* ---- images (image.c) ------------------------------------------------------------------------------------------
+ * The reader found images of this shape in the file: kept, or refused when data.image says otherwise. */
+pv_status pvi_image_found(struct pv_load *job, pvi_shape shape);
+/* Do so many features make up the images that are declared? */
+pv_status pvi_image_check(const struct pv_load *job, int64_t features);
 
 /* ---- text (text.c) ----------------------------------------------------------------------------------------- */
 typedef struct pvi_chunk {

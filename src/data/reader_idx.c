@@ -1,6 +1,7 @@
 /* reader_idx.c - IDX images: one row per image, one column per pixel, v = byte/255 - center.
  *
  *   bytes 0 0 8 k | k big-endian sizes n, s_1, ..., s_{k-1} | n s_1 ... s_{k-1} bytes        k >= 2, unsigned bytes
+ *   k = 3: n images of height s_1 and width s_2; k = 4: of s_1 channels, height s_2 and width s_3
  *   labels: bytes 0 0 8 1 | n | n bytes, in a file of its own
  *
  * The labels file is the one named by data.labels if that is a path (it has a '/' or ends in "ubyte" or ".gz"), else
@@ -32,8 +33,11 @@ static pv_status read_bytes(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, c
     return PV_OK;
 }
 
-static pv_status read_sizes(pv_ctx *ctx, pvi_source *src, int dims_lo, int dims_hi, int64_t *n, int64_t *rest)
+/* n, the product of the other sizes, and the shape of an image if they tell one. */
+static pv_status read_sizes(pv_ctx *ctx, pvi_source *src, int dims_lo, int dims_hi, int64_t *n, int64_t *rest,
+                            pvi_shape *shape)
 {
+    int64_t last[MAX_DIMS] = { 0 };
     uint8_t head[4 + 4 * MAX_DIMS];
     const char *path = pvi_source_path(src);
     pv_status s = read_bytes(ctx, src, head, 4, "header");
@@ -50,7 +54,10 @@ static pv_status read_sizes(pv_ctx *ctx, pvi_source *src, int dims_lo, int dims_
         if (k == 0) *n = size;
         else *rest *= size;
         if (*rest > INT32_MAX) return pvi_fail(ctx, PV_E_FORMAT, "%s: images of more than 2^31 pixels", path);
+        last[k] = size;
     }
+    if (head[3] == 3) *shape = (pvi_shape) { last[1], last[2], 1 };
+    if (head[3] == 4) *shape = (pvi_shape) { last[2], last[3], last[1] };
     return PV_OK;
 }
 
@@ -97,6 +104,7 @@ static pv_status read_labels(images *im)
     const char *path = NULL;
     pvi_source *src = NULL;
     int64_t n, rest;
+    pvi_shape none;
     pv_status s = labels_path(job, &path);
     if (s != PV_OK) return s;
     if (!path)
@@ -106,7 +114,7 @@ static pv_status read_labels(images *im)
                               job->cfg->path);
     s = pvi_source_open(job->ctx, path, &src);
     if (s != PV_OK && job->expect->labels_optional) return PV_OK;
-    if (s == PV_OK) s = read_sizes(job->ctx, src, 1, 1, &n, &rest);
+    if (s == PV_OK) s = read_sizes(job->ctx, src, 1, 1, &n, &rest, &none);
     if (s == PV_OK && n != im->n)
         s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld labels for %lld images", path, (long long)n, (long long)im->n);
     if (s == PV_OK && !(im->labels = pvi_raw(job->ctx, (size_t)n))) s = pvi_nomem(job->ctx);
@@ -223,7 +231,9 @@ static pv_status read_file(const void *cfg, struct pv_load *job)
     (void)cfg;
     if (!im) return pvi_nomem(job->ctx);
     im->job = job;
-    pv_status s = read_sizes(job->ctx, job->src, 2, MAX_DIMS, &im->n, &im->pixels);
+    pvi_shape shape = { 0 };
+    pv_status s = read_sizes(job->ctx, job->src, 2, MAX_DIMS, &im->n, &im->pixels, &shape);
+    if (s == PV_OK && shape.height) s = pvi_image_found(job, shape);
     for (int b = 0; b < 256; b++) im->value[b] = (float)(b / 255.0 - job->cfg->center);
     if (s == PV_OK) s = check_shape(im);
     if (s == PV_OK) s = read_labels(im);

@@ -55,6 +55,11 @@ static void write_domain(pvi_jw *w, const pv_domain *dom)
     pvi_jw_i64(w, "classes", dom->classes);
     pvi_jw_f64(w, "y_lo", dom->y_lo);
     pvi_jw_f64(w, "y_hi", dom->y_hi);
+    if (dom->height) {
+        pvi_jw_i64(w, "height", dom->height);
+        pvi_jw_i64(w, "width", dom->width);
+        pvi_jw_i64(w, "channels", dom->channels);
+    }
     pvi_jw_close(w, '}');
 }
 
@@ -103,12 +108,23 @@ static bool f64_field(const pvi_json *obj, const char *key, double *out)
     return v && v->type == PVI_JNUM;
 }
 
+static bool read_image(const pvi_json *dom, pv_domain *out)
+{
+    if (!pvi_json_get(dom, "height")) return true;
+    return pvi_json_i64(pvi_json_get(dom, "height"), &out->height) &&
+           pvi_json_i64(pvi_json_get(dom, "width"), &out->width) &&
+           pvi_json_i64(pvi_json_get(dom, "channels"), &out->channels) && out->height > 0 && out->width > 0 &&
+           out->channels > 0 && out->height <= INT32_MAX && out->width <= INT32_MAX &&
+           out->height * out->width <= INT32_MAX && out->channels <= INT32_MAX &&
+           out->height * out->width * out->channels <= out->p;
+}
+
 static bool read_domain(const pvi_json *dom, pv_domain *out)
 {
     return pvi_json_i64(pvi_json_get(dom, "rows"), &out->n) && pvi_json_i64(pvi_json_get(dom, "columns"), &out->p) &&
            pvi_json_i64(pvi_json_get(dom, "classes"), &out->classes) && f64_field(dom, "row_norm", &out->row_norm) &&
            f64_field(dom, "y_lo", &out->y_lo) && f64_field(dom, "y_hi", &out->y_hi) && out->n >= 0 && out->p >= 0 &&
-           out->classes >= 0 && out->row_norm >= 0.0 && out->y_lo <= out->y_hi;
+           out->classes >= 0 && out->row_norm >= 0.0 && out->y_lo <= out->y_hi && read_image(dom, out);
 }
 
 static pv_status read_class_names(header *h, const pvi_json *v)

@@ -131,6 +131,10 @@ static pv_status shape_from_settings(pvi_job *j)
         const pv_status s = pvi_schema_shape(j->ctx, c, &features, &labels);
         if (s != PV_OK) return s;
     }
+    pvi_shape image;
+    const pv_status bad = pvi_image_parse(j->ctx, c->image, &image);
+    if (bad != PV_OK) return bad;
+    if (image.height && features == PV_AUTO_I64) features = image.height * image.width * image.channels;
     if (c->rows == PV_AUTO_I64)
         return pvi_fail(j->ctx, PV_E_PARAM, "planning reads no data: say how many rows there are (--rows N)");
     if (features == PV_AUTO_I64)
@@ -143,7 +147,10 @@ static pv_status shape_from_settings(pvi_job *j)
                            .max_norm = c->norm == PVI_NORM_MAX,
                            .classes = labels.classes < 0 ? 2 : labels.classes,
                            .y_lo = labels.y_lo,
-                           .y_hi = labels.y_hi };
+                           .y_hi = labels.y_hi,
+                           .height = image.height,
+                           .width = image.width,
+                           .channels = image.channels };
     return PV_OK;
 }
 

@@ -69,6 +69,26 @@ static void round_trip(void **state)
     pvi_arena_free(a);
 }
 
+/* The shape of images is part of the header when there is one, and must fit the columns. */
+static void image_shape(void **state)
+{
+    (void)state;
+    pvi_model_file m = fixture_model(cert), back;
+    pv_arena *a = pvi_arena_create(ctx);
+    m.domain.height = m.domain.channels = 1;
+    m.domain.width = 2;
+    PVT_OK(pvi_model_write(ctx, path, &m));
+    PVT_CHECK(pvi_model_read(ctx, a, path, &back) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    PVT_TRUE(back.domain.height == 1 && back.domain.width == 2 && back.domain.channels == 1);
+    m.domain.channels = 2; /* four columns of three */
+    PVT_OK(pvi_model_write(ctx, path, &m));
+    PVT_IS(pvi_model_read(ctx, a, path, &back), PV_E_FORMAT);
+    m.domain.width = m.domain.channels = INT64_MAX;
+    PVT_OK(pvi_model_write(ctx, path, &m));
+    PVT_IS(pvi_model_read(ctx, a, path, &back), PV_E_FORMAT);
+    pvi_arena_free(a);
+}
+
 /* The layout, byte by byte, as the header comment of model_io.c and the docs give it. */
 static void layout(void **state)
 {
@@ -387,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         CASE(round_trip),
+        CASE(image_shape),
         CASE(layout),
         CASE(not_private_says_so),
         CASE(every_truncation_and_flip_is_refused),
