@@ -30,6 +30,55 @@ static int save(cli *c, const pv_result *r, const char *out)
     return fail(c, s);
 }
 
+/* ---- numbers that depend on the rows without noise, between two lines that say so ------------------------- */
+
+static const struct {
+    const char *key, *label, *meaning;
+} measures[] = {
+    { "gradient_norm", "gradient", "length of the objective's gradient" },
+    { "projected_gradient", "projected", "length of the generalised projected gradient" },
+    { "mirror_gradient", "mirror", "the same for the set's mirror map" },
+    { "frank_wolfe_gap", "gap", "Frank-Wolfe gap" },
+};
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+static void show_missing(jv missing)
+{
+    char line[1024], name[64], why[900];
+    jv_iter it = jv_begin(missing);
+    while (jv_next(&it)) {
+        snprintf(line, sizeof line, "%s: %s", jv_str(it.key, name, sizeof name), jv_str(it.value, why, sizeof why));
+        paragraph("no", line);
+    }
+}
+
+static void show_curve(jv curve, int measure)
+{
+    jv_iter it = jv_begin(curve);
+    for (bool first = true; jv_next(&it); first = false) {
+        if (first)
+            row("curve", "%9s  %-12s %s", "step", "objective", measure < MEASURES ? measures[measure].label : "");
+        row("", "%9.0f  %-12.6g %.6g", jv_num(jv_get(it.value, "step")), jv_num(jv_get(it.value, "objective")),
+            measure < MEASURES ? jv_num(jv_get(it.value, measures[measure].key)) : 0.0);
+    }
+}
+
+static void show_diagnostics(jv v)
+{
+    int shown = MEASURES;
+    if (!v.p) return;
+    row("NOT PRIVATE", "what follows was computed from the rows without noise; the certificate does not cover it");
+    row("objective", "%-10.6g average loss and penalty on the training rows", jv_num(jv_get(v, "objective")));
+    for (int i = MEASURES - 1; i >= 0; i--)
+        if (jv_get(v, measures[i].key).p) shown = i;
+    for (int i = 0; i < MEASURES; i++)
+        if (jv_get(v, measures[i].key).p)
+            row(measures[i].label, "%-10.6g %s", jv_num(jv_get(v, measures[i].key)), measures[i].meaning);
+    show_missing(jv_get(v, "missing"));
+    show_curve(jv_get(v, "curve"), shown);
+    row("", "end of what is NOT PRIVATE");
+}
+
 static int report(cli *c, const pv_result *r, const char *out)
 {
     char *json;
@@ -39,6 +88,7 @@ static int report(cli *c, const pv_result *r, const char *out)
         print_json(json);
     } else {
         show_run((jv) { json });
+        show_diagnostics(jv_get((jv) { json }, "diagnostics_not_private"));
         row("model", "%s, certificate inside", out);
         if (jv_true(jv_get((jv) { json }, "private"))) row("next", "privet verify %s", out);
     }

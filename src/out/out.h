@@ -55,6 +55,8 @@ pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c);
 pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, pvi_recomputed *out);
 /* One sentence that says what is guaranteed, or that nothing is. */
 void pvi_cert_statement(const pvi_cert *c, pvi_str *out);
+/* The assumption of a run that showed diagnostics; with it, statement and not_covered leave them out. */
+extern const char pvi_cert_diagnostics[];
 void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key);
 
 /* ---- model file (model_io.c) ------------------------------------------------------------------------

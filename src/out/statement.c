@@ -9,6 +9,17 @@
  *   (1)  P[M(D) in S] <= e^epsilon P[M(D') in S] + delta                                         */
 #include "out.h"
 
+const char pvi_cert_diagnostics[] = "Diagnostics computed from the rows without noise were shown to whoever ran the "
+                                    "training; they are NOT PRIVATE and "
+                                    "not covered by this certificate.";
+
+static bool showed_diagnostics(const pvi_cert *c)
+{
+    for (int64_t i = 0; i < c->n_assumptions; i++)
+        if (strcmp(c->assumptions[i], pvi_cert_diagnostics) == 0) return true;
+    return false;
+}
+
 static void put_f64(pvi_str *out, double x)
 {
     char text[32] = "nan"; /* without the sign printf may give it */
@@ -42,7 +53,9 @@ void pvi_cert_statement(const pvi_cert *c, pvi_str *out)
     pvi_str_puts(out, "Whatever else is known, ");
     pvi_str_puts(out, replace ? "putting any other row in the place of one row of the data"
                               : "leaving out what any one row of the data contributes");
-    pvi_str_puts(out, " would have changed the probability of every result, this model included, by a factor of ");
+    pvi_str_puts(out, " would have changed the probability of ");
+    pvi_str_puts(out, showed_diagnostics(c) ? "this model" : "every result, this model included,");
+    pvi_str_puts(out, " by a factor of ");
     put_factor(out, c->epsilon);
     pvi_str_puts(out, ", apart from a chance of ");
     put_f64(out, c->delta);
@@ -69,6 +82,10 @@ void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key)
     };
     pvi_jw_open(w, key, '[');
     for (size_t i = 0; c->is_private && i < sizeof always / sizeof *always; i++) pvi_jw_str(w, NULL, always[i]);
+    if (c->is_private && showed_diagnostics(c))
+        pvi_jw_str(
+            w, NULL,
+            "The diagnostics this run showed: they were computed from the rows without noise and are NOT PRIVATE.");
     if (c->is_private && c->features_measured)
         pvi_jw_str(w, NULL, "The number of columns: it was taken from the data file and treated as public.");
     if (c->is_private && !(c->delta * (double)c->rows < 1.0))

@@ -103,6 +103,14 @@ bool pvi_oracle_spent_all(const pv_oracle *o);
 double pvi_oracle_fraction(const pv_oracle *o);
 int64_t pvi_oracle_queries(const pv_oracle *o);
 
+/* ---- diagnostics (diagnose.c): NOT PRIVATE, only with run.diagnostics ------------------------------------ */
+typedef struct pvi_diagnosis pvi_diagnosis; /* in the arena                                                  */
+pv_status pvi_diagnose_create(const pvi_job *j, const pvi_matrix *m, pv_arena *a, pvi_diagnosis **out);
+bool pvi_diagnose_due(int64_t t, int64_t T); /* after step t of T; about 20 times                           */
+pv_status pvi_diagnose_at(pvi_diagnosis *x, int64_t step, const double *w); /* the last is the returned model */
+/* Needs neither job nor matrix any more.  */
+void pvi_diagnose_write(const pvi_diagnosis *x, pvi_jw *w, const char *key);
+
 /* ---- run (run.c) -------------------------------------------------------------------------------------- */
 pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *tap_user, pv_result **out);
 #endif

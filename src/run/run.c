@@ -12,6 +12,7 @@ struct pv_result {
     pvi_cert cert;
     const char *certificate;
     int64_t steps;
+    pvi_diagnosis *diagnosis; /* NULL: none was asked for */
 };
 
 /* ---- certificate ------------------------------------------------------------------------------------ */
@@ -25,7 +26,7 @@ static const char *arena_take(pv_arena *a, pv_ctx *ctx, char *text) /* moves a h
     return t;
 }
 
-enum { MAX_ASSUMPTIONS = 8 };
+enum { MAX_ASSUMPTIONS = 9 };
 
 static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
 {
@@ -48,6 +49,7 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
             "epsilon of one choice.";
     if (j->sampler == PVI_POISSON)
         lines[n++] = "Batches are drawn by Poisson sampling inside the run and are never revealed.";
+    if (j->plan->s.diagnostics) lines[n++] = pvi_cert_diagnostics;
     c->assumptions = lines;
     c->n_assumptions = n;
 }
@@ -198,12 +200,21 @@ static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
                             (long long)(t - 1), (long long)T);
         s = j->opt->step(st, j->opt_cfg, &j->prob, t, o, w);
         r->steps = t;
+        if (s == PV_OK && r->diagnosis && pvi_diagnose_due(t, T)) s = pvi_diagnose_at(r->diagnosis, t, w);
     }
     if (s != PV_DONE) return s;
     pvi_progress(r->ctx, "training", (double)T, (double)T, curve[CURVE]);
     for (int64_t k = 0; k < j->prob.d; k++)
         if (!isfinite(w[k])) return pvi_fail(r->ctx, PV_E_NUMERIC, "training diverged: the step size is too large");
-    return PV_OK;
+    return r->diagnosis ? pvi_diagnose_at(r->diagnosis, r->steps, w) : PV_OK;
+}
+
+static pv_status start_diagnosis(pv_result *r, const pvi_job *j, const pvi_matrix *m)
+{
+    if (!j->plan->s.diagnostics) return PV_OK;
+    pvi_log(r->ctx, PV_LOG_WARN,
+            "run.diagnostics is set: the diagnostics are NOT PRIVATE, and no certificate covers them");
+    return pvi_diagnose_create(j, m, r->arena, &r->diagnosis);
 }
 
 static pv_status run_job(pv_result *r, const pvi_job *j, const pvi_matrix *m, pv_rng *rng, pvi_tap tap,
@@ -214,6 +225,7 @@ static pv_status run_job(pv_result *r, const pvi_job *j, const pvi_matrix *m, pv
     pv_status s = w ? PV_OK : pvi_nomem(r->ctx);
 
     if (s == PV_OK) s = pvi_oracle_create(j, m, rng, tap, tap_user, &o);
+    if (s == PV_OK) s = start_diagnosis(r, j, m);
     if (s == PV_OK) s = loop(r, j, o, w);
     if (s == PV_OK && !pvi_oracle_spent_all(o))
         s = pvi_fail(r->ctx, PV_E_PLAN, "optimizer=%s made fewer releases than it planned", j->opt->head.name);
@@ -333,6 +345,7 @@ pv_status pv_result_summary(const pv_result *r, char **json)
     pvi_jw_f64(&w, "clip_norm", c->clip_norm);
     pvi_jw_f64(&w, "noise_multiplier", c->noise_multiplier);
     pvi_jw_f64(&w, "noise_stddev", c->noise_stddev);
+    if (r->diagnosis) pvi_diagnose_write(r->diagnosis, &w, "diagnostics_not_private");
     pvi_jw_raw(&w, "settings", c->settings);
     pvi_jw_close(&w, '}');
     pvi_str_puts(&b, "\n");

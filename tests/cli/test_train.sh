@@ -104,6 +104,26 @@ fails 3 'privet: seed.pvt: NOT PRIVATE: trained with a test seed: the noise can 
 run plan --quiet --seed 1 --rows 1000 --features 5
 has out 'NOT PRIVATE'
 
+# Diagnostics are marked wherever they appear; the model and its certificate stay what they are.
+run train small --quiet --delta 1e-4 --diagnostics --out d.pvt
+same 'exit code' 0 "$code"
+same 'warned' 'privet: warning: run.diagnostics is set: the diagnostics are NOT PRIVATE, and no certificate covers them' \
+    "$(cat err)"
+has out 'NOT PRIVATE  what follows was computed from the rows without noise; the certificate does not cover it'
+has out 'objective '
+has out 'end of what is NOT PRIVATE'
+ok verify d.pvt
+has out 'The diagnostics this run showed'
+run train small --quiet --delta 1e-4 --diagnostics --json --out d.pvt
+is_json train --diagnostics
+has out '"diagnostics_not_private": {'
+has out '"warning": "NOT PRIVATE: computed from the rows without noise, not covered by the certificate"'
+run train small --quiet --seed 1 --diagnostics --out e.pvt
+run train small --quiet --seed 1 --out f.pvt
+privet predict e.pvt small 2>/dev/null >a.csv
+privet predict f.pvt small 2>/dev/null >b.csv
+check 'diagnostics do not change the model' cmp a.csv b.csv
+
 # The same test seed gives the same model; without a seed, no two models are the same.
 run train small --quiet --seed 1 --out again.pvt
 check 'same seed, same model' cmp seed.pvt again.pvt
