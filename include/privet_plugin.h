@@ -191,6 +191,7 @@ typedef enum pv_ev_kind {
     PV_EV_EPS_DELTA = 5, /* an (epsilon, delta) known from elsewhere: a, b             */
     PV_EV_POISSON = 10,  /* each row enters sub with probability a; sub's sensitivity is the zero-out one */
     PV_EV_FIXED = 11,    /* a fraction a of the rows, without replacement, n public    */
+    PV_EV_CYCLIC = 12,   /* one of n parts of the rows, fixed by position: equal releases take them in turn */
     PV_EV_REPEAT = 20,   /* n adaptive repetitions of sub                              */
     PV_EV_SEQ = 21,      /* sub, then sub->next, ...                                   */
     PV_EV_NONPRIVATE = 90
@@ -203,6 +204,7 @@ typedef struct pv_event {
 } pv_event;
 const pv_event *pv_ev_leaf(pv_arena *a, pv_ev_kind kind, double x, double y); /* NULL: no memory */
 const pv_event *pv_ev_sampled(pv_arena *a, pv_ev_kind kind, double rate, const pv_event *sub);
+const pv_event *pv_ev_cyclic(pv_arena *a, int64_t parts, const pv_event *sub);
 const pv_event *pv_ev_repeat(pv_arena *a, int64_t n, const pv_event *sub);
 const pv_event *pv_ev_seq(pv_arena *a, int64_t k, const pv_event *const *parts);
 

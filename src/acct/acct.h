@@ -9,6 +9,7 @@
  *   {"kind":"select","epsilon":0.1}                 {"kind":"ball","delta":1e-6}
  *   {"kind":"eps-delta","epsilon":1,"delta":1e-6}   {"kind":"none"}  {"kind":"nonprivate"}
  *   {"kind":"poisson","rate":0.01,"event":{...}}    {"kind":"fixed","rate":0.01,"event":{...}}
+ *   {"kind":"cyclic","parts":10,"event":{...}}
  *   {"kind":"repeat","times":100,"event":{...}}     {"kind":"sequence","events":[...]}           */
 void pvi_event_write(const pv_event *ev, pvi_jw *w, const char *key);
 /* Depth is limited (JSON's own limit); ranges are checked: rates in (0,1], noise > 0, times >= 0. */
@@ -21,13 +22,14 @@ enum { PVI_EVENT_DEPTH = 24 }; /* a sequence takes two JSON levels, so every che
 
 /* What accountants see: the tree as a list of terms.  Samplers of rate 1 vanish; several Gaussians
  * released from one sample are one Gaussian (its noise multiplier rounded down).  A sampler over
- * anything else that is not a single leaf, or over a sampler, is PV_E_UNSUPPORTED. */
+ * anything else that is not a single leaf, or over a sampler or parts taken in turn, is PV_E_UNSUPPORTED. */
 typedef struct pvi_term {
     pv_ev_kind kind; /* a leaf; never NONE                                                          */
     double a, b;
     pv_ev_kind sampler; /* PV_EV_NONE, PV_EV_POISSON or PV_EV_FIXED                                    */
     double rate;        /* 1 without a sampler                                                       */
     int64_t count;      /* adaptive repetitions, 1 .. 2^53                                           */
+    bool parts;         /* each on a part of the rows: count is what one row sees                      */
 } pvi_term;
 typedef pv_status (*pvi_term_fn)(void *user, const pvi_term *t); /* anything but PV_OK ends the walk  */
 pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user);

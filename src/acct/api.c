@@ -95,11 +95,26 @@ static pv_status parameter(const request *r, const char *name, const char *key, 
     return pvi_fail(r->ctx, PV_E_PARAM, "%s needs %s=...", name, key);
 }
 
+/* Wraps e in its sampler; NULL in e is passed on. */
+static pv_status sampled_event(const request *r, const char *sampler, double q, const pv_event **e)
+{
+    const bool cyclic = strcmp(sampler, "cyclic") == 0, fixed = strcmp(sampler, "fixed") == 0;
+    const double parts = rint(1.0 / q);
+    if (!cyclic && !fixed && strcmp(sampler, "poisson") != 0)
+        return pvi_fail(r->ctx, PV_E_PARAM, "sampler=%s: poisson, fixed or cyclic is needed", sampler);
+    if (cyclic && !(parts >= 1.0 && parts <= 0x1p53 && fabs(q * parts - 1.0) < 1e-6))
+        return pvi_fail(r->ctx, PV_E_PARAM,
+                        "q=%g: sampler=cyclic takes equal parts in turn, so q is 1/2, 1/3, 1/4, ...", q);
+    if (cyclic) *e = pv_ev_cyclic(r->arena, (int64_t)parts, *e);
+    else if (q != 1.0) *e = pv_ev_sampled(r->arena, fixed ? PV_EV_FIXED : PV_EV_POISSON, q, *e);
+    return PV_OK;
+}
+
 static pv_status shorthand_event(request *r, const char *name, double unit)
 {
     const struct shorthand *h = NULL;
     double b = 0.0, q;
-    int64_t steps;
+    int64_t steps = 1;
     const char *sampler;
     pv_status s;
     for (int i = 0; i < SHORTHANDS; i++)
@@ -110,11 +125,9 @@ static pv_status shorthand_event(request *r, const char *name, double unit)
         (h->b && (s = parameter(r, name, h->b, NAN, &b)) != PV_OK) || (s = number(r, "q", 1.0, &q)) != PV_OK ||
         (s = whole(r, "steps", 1, &steps)) != PV_OK || (s = text(r, "sampler", "poisson", &sampler)) != PV_OK)
         return s;
-    const bool fixed = strcmp(sampler, "fixed") == 0;
-    if (!fixed && strcmp(sampler, "poisson") != 0)
-        return pvi_fail(r->ctx, PV_E_PARAM, "sampler=%s: poisson or fixed is needed", sampler);
-    const pv_event *e = pv_ev_leaf(r->arena, h->kind, r->unit, b); /* NULL is passed on */
-    if (q != 1.0) e = pv_ev_sampled(r->arena, fixed ? PV_EV_FIXED : PV_EV_POISSON, q, e);
+    const pv_event *e = pv_ev_leaf(r->arena, h->kind, r->unit, b);
+    if (!e) return pvi_nomem(r->ctx);
+    if ((s = sampled_event(r, sampler, q, &e)) != PV_OK) return s;
     r->ev = pv_ev_repeat(r->arena, steps, e);
     return r->ev ? pvi_event_check(r->ctx, r->ev) : pvi_nomem(r->ctx);
 }

@@ -8,7 +8,7 @@
  *                  bisection.  Between and beyond the points nothing is claimed: a fit.
  *   (3) k rows     k neighbouring steps in a row: (k e, sum_{j<k} e^{je} delta(e)), e free
  *                  Vadhan 2017, Lemma 2.2
- *   (4)            without samplers, k rows move a sum by at most k sensitivities: noise divided by k */
+ *   (4)            without samplers and parts, k rows move a sum by at most k sensitivities: noise divided by k */
 #include "acct.h"
 
 double pvi_tradeoff(const pvi_curve *c, double alpha)
@@ -87,7 +87,7 @@ static pv_status scalable(void *user, const pvi_term *t)
 {
     const bool leaf = t->kind == PV_EV_GAUSSIAN || t->kind == PV_EV_LAPLACE || t->kind == PV_EV_SELECT;
     (void)user;
-    return leaf && t->sampler == PV_EV_NONE ? PV_OK : PV_E_UNSUPPORTED;
+    return leaf && t->sampler == PV_EV_NONE && !t->parts ? PV_OK : PV_E_UNSUPPORTED;
 }
 
 /* (4); PV_E_UNSUPPORTED when the events are not of that kind. */

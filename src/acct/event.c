@@ -7,7 +7,10 @@
  *
  *   (1) several Gaussians z_1, ..., z_k released adaptively from one sample are one Gaussian:
  *       1/z^2 = sum_i n_i / z_i^2 (Dong, Roth, Su 2022, Cor. 3.3), hence a sampler over them is a
- *       sampler over that one (Zhu, Dong, Wang 2022, Thm 11: amplification acts on the pair).   */
+ *       sampler over that one (Zhu, Dong, Wang 2022, Thm 11: amplification acts on the pair).
+ *   (2) cyclic: the t-th of equal releases sees part t mod n of the rows.  A row lies in one part, which is seen at
+ *       most ceil(k/n) times in k releases; the others are functions of rows that neighbours share and of earlier
+ *       outputs, so k releases cost what ceil(k/n) cost without the parts (parallel composition).             */
 #include "acct.h"
 
 enum { MAX_NODES = 10000000 };
@@ -29,11 +32,21 @@ const pv_event *pv_ev_sampled(pv_arena *a, pv_ev_kind kind, double rate, const p
     return e;
 }
 
-const pv_event *pv_ev_repeat(pv_arena *a, int64_t n, const pv_event *sub)
+static const pv_event *counted(pv_arena *a, pv_ev_kind kind, int64_t n, const pv_event *sub)
 {
     pv_event *e = sub ? pv_arena_get(a, sizeof *e) : NULL;
-    if (e) *e = (pv_event) { .kind = PV_EV_REPEAT, .n = n, .sub = sub };
+    if (e) *e = (pv_event) { .kind = kind, .n = n, .sub = sub };
     return e;
+}
+
+const pv_event *pv_ev_cyclic(pv_arena *a, int64_t parts, const pv_event *sub)
+{
+    return counted(a, PV_EV_CYCLIC, parts, sub);
+}
+
+const pv_event *pv_ev_repeat(pv_arena *a, int64_t n, const pv_event *sub)
+{
+    return counted(a, PV_EV_REPEAT, n, sub);
 }
 
 /* Parts are copied: an event may occur several times, but has only one `next`. */
@@ -112,6 +125,9 @@ static pv_status check(checker *c, const pv_event *e, int depth, int64_t count)
     case PV_EV_FIXED:
         if (!(e->a > 0 && e->a <= 1)) return out_of_range(c, "sampling rate", e->a, "(0, 1]");
         return check(c, e->sub, depth + 1, count);
+    case PV_EV_CYCLIC:
+        if (!(e->n >= 1 && e->n <= MAX_COUNT)) return out_of_range(c, "number of parts", (double)e->n, "[1, 2^53]");
+        return check(c, e->sub, depth + 1, count);
     case PV_EV_REPEAT:
         if (!(e->n >= 0 && e->n <= MAX_COUNT)) return out_of_range(c, "repetitions", (double)e->n, "[0, 2^53]");
         if (times(count, e->n, &n) != PV_OK) return refuse(c, PV_E_ARG, "event: more than 2^53 repetitions", 0);
@@ -180,6 +196,7 @@ const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s)
 typedef struct walk {
     pvi_term_fn fn;
     void *user;
+    bool in_sample, in_parts;
 } walk;
 
 /* What a sampler contains: its single leaf, or the Gaussians collected by (1). */
@@ -209,6 +226,10 @@ static pv_status each(walk w, const pv_event *ev, int64_t count)
     case PV_EV_NONE: return PV_OK;
     case PV_EV_POISSON:
     case PV_EV_FIXED: return ev->a == 1.0 ? each(w, ev->sub, count) : sampled(w, ev, count);
+    case PV_EV_CYCLIC: /* (2); the parts of a sample would depend on who else is in it */
+        if (w.in_sample) return PV_E_UNSUPPORTED;
+        w.in_parts = true;
+        return each(w, ev->sub, (count - 1) / ev->n + 1);
     case PV_EV_REPEAT: return ev->n == 0 ? PV_OK : each(w, ev->sub, count * ev->n);
     case PV_EV_SEQ:
         for (const pv_event *p = ev->sub; p; p = p->next) {
@@ -217,7 +238,9 @@ static pv_status each(walk w, const pv_event *ev, int64_t count)
         }
         return PV_OK;
     default: {
-        const pvi_term t = { .kind = ev->kind, .a = ev->a, .b = ev->b, .rate = 1.0, .count = count };
+        const pvi_term t = {
+            .kind = ev->kind, .a = ev->a, .b = ev->b, .rate = 1.0, .count = count, .parts = w.in_parts
+        };
         return w.fn(w.user, &t);
     }
     }
@@ -226,7 +249,7 @@ static pv_status each(walk w, const pv_event *ev, int64_t count)
 static pv_status sampled(walk w, const pv_event *ev, int64_t count)
 {
     inner in = { 0 };
-    const pv_status s = each((walk) { collect, &in }, ev->sub, 1);
+    const pv_status s = each((walk) { .fn = collect, .user = &in, .in_sample = true }, ev->sub, 1);
     if (s != PV_OK) return s;
     if (in.terms == 0) return PV_OK;
     if (in.terms > 1 ? in.mixed : in.leaf.sampler != PV_EV_NONE) return PV_E_UNSUPPORTED;
@@ -234,6 +257,7 @@ static pv_status sampled(walk w, const pv_event *ev, int64_t count)
     if (in.terms > 1) t.a = pvi_down(1.0 / sqrt(in.inv2), 2);
     t.sampler = ev->kind;
     t.rate = ev->a;
+    t.parts = w.in_parts;
     t.count = count;
     return w.fn(w.user, &t);
 }
@@ -241,7 +265,7 @@ static pv_status sampled(walk w, const pv_event *ev, int64_t count)
 pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user)
 {
     const pv_status s = pvi_event_check(NULL, ev);
-    return s == PV_OK ? each((walk) { fn, user }, ev, 1) : s;
+    return s == PV_OK ? each((walk) { .fn = fn, .user = user }, ev, 1) : s;
 }
 
 bool pvi_amplified(const pvi_term *t, pv_relation rel)

@@ -20,6 +20,7 @@ static const form forms[] = {
     { PV_EV_EPS_DELTA, "eps-delta", "epsilon", "delta", NULL, NULL },
     { PV_EV_POISSON, "poisson", "rate", NULL, NULL, "event" },
     { PV_EV_FIXED, "fixed", "rate", NULL, NULL, "event" },
+    { PV_EV_CYCLIC, "cyclic", NULL, NULL, "parts", "event" },
     { PV_EV_REPEAT, "repeat", NULL, NULL, "times", "event" },
     { PV_EV_SEQ, "sequence", NULL, NULL, NULL, "events" },
     { PV_EV_NONPRIVATE, "nonprivate", NULL, NULL, NULL, NULL },

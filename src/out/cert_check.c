@@ -80,11 +80,13 @@ static void count(const pv_event *ev, int64_t times, tally *t)
         return;
     case PV_EV_POISSON:
     case PV_EV_FIXED:
+    case PV_EV_CYCLIC:
         t->above = above == PV_EV_NONE ? ev->kind : PV_EV_NONPRIVATE; /* a sample of a sample fits no sampler */
         count(ev->sub, 1, t);
         t->above = above;
         if (t->leaves == before) t->other_kind = true; /* a sample of nothing would count as a release for free */
-        if (t->rate > 0.0 && !near(ev->a, t->rate)) t->other_sampler = true;
+        if (t->rate > 0.0 && !near(ev->kind == PV_EV_CYCLIC ? 1.0 / (double)ev->n : ev->a, t->rate))
+            t->other_sampler = true;
         t->leaves = before;
         add_leaves(times, t);
         return;
@@ -97,6 +99,7 @@ static bool same_releases(const pv_event *x, const pv_event *y)
 {
     if (x->kind != y->kind || x->n != y->n) return false;
     switch (x->kind) {
+    case PV_EV_CYCLIC:
     case PV_EV_REPEAT: return same_releases(x->sub, y->sub);
     case PV_EV_POISSON:
     case PV_EV_FIXED: return x->a == y->a && same_releases(x->sub, y->sub);
@@ -111,7 +114,8 @@ static bool same_releases(const pv_event *x, const pv_event *y)
 /* The event kind a sampler puts above its leaves; PV_EV_NONPRIVATE: no such sampler. */
 static pv_ev_kind event_of_sampler(const char *sampler)
 {
-    if (strcmp(sampler, "full batch") == 0 || strcmp(sampler, "cyclic") == 0) return PV_EV_NONE;
+    if (strcmp(sampler, "full batch") == 0) return PV_EV_NONE;
+    if (strcmp(sampler, "cyclic") == 0) return PV_EV_CYCLIC;
     if (strcmp(sampler, "poisson") == 0) return PV_EV_POISSON;
     if (strcmp(sampler, "fixed size") == 0) return PV_EV_FIXED;
     return PV_EV_NONPRIVATE;

@@ -40,6 +40,7 @@ static const pv_event *query_event(pvi_job *j, double noise_multiplier)
 {
     const pv_event *leaf = pv_ev_leaf(j->arena, j->mech->event, leaf_value(j, noise_multiplier), 0.0);
     if (!leaf || j->sampler == PVI_FULL_BATCH) return leaf;
+    if (j->sampler == PVI_CYCLIC) return pv_ev_cyclic(j->arena, (int64_t)rint(1.0 / j->rate), leaf);
     return pv_ev_sampled(j->arena, j->sampler == PVI_POISSON ? PV_EV_POISSON : PV_EV_FIXED, j->rate, leaf);
 }
 

@@ -213,9 +213,6 @@ static pv_status pick_sampler(pvi_job *j)
     if (j->opt->selects && j->sampler != PVI_FULL_BATCH)
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                         "optimizer=%s looks at every row for each choice: leave the sampler out", j->opt->head.name);
-    if (j->sampler == PVI_CYCLIC)
-        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
-                        "sampler=cyclic: no optimiser here has a proof for it; use sampler=poisson");
     if (j->sampler == PVI_FULL_BATCH && !isnan(s->batch))
         return pvi_fail(j->ctx, PV_E_PARAM, "sampler.batch needs a sampler that draws batches: add sampler=poisson");
     return PV_OK;
@@ -234,13 +231,14 @@ static pv_status set_sampler(pvi_job *j)
         return pvi_fail(j->ctx, PV_E_PARAM, "sampler.batch=%g is more than the %lld rows there are", batch,
                         (long long)j->dom.n);
     if (j->sampler == PVI_FIXED_SIZE) batch = floor(batch);
+    if (j->sampler == PVI_CYCLIC) batch = n / fmin(fmax(1.0, rint(n / batch)), n); /* parts of equal size, or nearly */
     if (batch == n) j->sampler = PVI_FULL_BATCH; /* every row, whatever the sampler */
     j->rate = batch / n;
     j->prob.batch = batch;
     j->group_rows = PVI_FULL_GROUP;
     /* A group of a sample spans enough positions for 32 sampled rows on average; more than PVI_SAMPLED_GROUP
      * rows in one group then has a probability below 1e-35, and the oracle splits even that. */
-    if (j->rate < 0.5) j->group_rows = (int64_t)floor(32.0 / j->rate);
+    if (j->rate < 0.5 && j->sampler != PVI_CYCLIC) j->group_rows = (int64_t)floor(32.0 / j->rate);
     return PV_OK;
 }
 

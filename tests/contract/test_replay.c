@@ -105,10 +105,13 @@ static pv_plan *make_plan(pv_ctx *ctx, const config *c)
     PVT_OK(pv_plan_set(p, "optimizer.steps", c->steps));
     PVT_OK(pv_plan_set(p, "budget.relation", c->relation));
     /* by hand, because calibrating every configuration takes long; a ball has a budget of delta only */
-    if (strcmp(c->optimizer, "prgd") != 0) PVT_OK(pv_plan_set(p, "budget.noise_multiplier", "1.5"));
+    if (strcmp(c->optimizer, "prgd") != 0) {
+        PVT_OK(pv_plan_set(p, "budget.noise_multiplier", "1.5"));
+        PVT_OK(pv_plan_set(p, "accountant", "rdp")); /* the quickest that knows all these events */
+    }
     PVT_OK(pv_plan_set(p, "budget.epsilon", "1e6"));
     PVT_OK(pv_plan_set(p, "sampler", c->sampler));
-    if (strcmp(c->sampler, "poisson") == 0) PVT_OK(pv_plan_set(p, "sampler.batch", "60"));
+    if (strcmp(c->sampler, "poisson") == 0 || strcmp(c->sampler, "cyclic") == 0) PVT_OK(pv_plan_set(p, "sampler.batch", "60"));
     PVT_OK(pv_plan_set(p, "clip", c->clip));
     PVT_OK(pv_plan_set(p, "set", c->set));
     PVT_OK(pv_plan_set(p, "run.seed", "42"));
@@ -180,11 +183,12 @@ static int64_t replay_model(pv_ctx *ctx, const pv_optimizer_ops *opt, const char
         const char *sampler, *set;
         int layout;
     } variants[] = { { "full", "none", 0 },   { "full", "l1ball", 0 },  { "full", "none", 1 },
-                     { "full", "l1ball", 2 }, { "poisson", "none", 0 }, { "poisson", "l1ball", 1 } };
+                     { "full", "l1ball", 2 }, { "poisson", "none", 0 }, { "poisson", "l1ball", 1 },
+                     { "cyclic", "none", 0 } };
     static const char *const relations[] = { "zero-out", "replace" };
     int64_t ran = 0;
     for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < 7; k++) {
             config c = { .model = model,
                          .optimizer = opt->head.name,
                          .relation = relations[i],

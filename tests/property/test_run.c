@@ -227,14 +227,14 @@ static void certificates_verify(void **state)
 {
     (void)state;
     static const char *const relations[] = { "zero-out", "replace" }, *const samplers[] = { "full", "poisson",
-                                                                                            "fixed" };
+                                                                                            "fixed", "cyclic" };
     pvt_table *t = pvt_table_make(2000, 5, 2, 2);
     char path[] = "/tmp/privet-cert-XXXXXX";
     close(mkstemp(path));
     int verified = 0;
-    for (int i = 0; i < 12; i++) {
-        const char *pairs[] = { "budget.relation",           relations[i % 2],    "sampler", samplers[i / 2 % 3],
-                                i / 6 ? "run.seed" : "clip", i / 6 ? "1" : "0.5", NULL };
+    for (int i = 0; i < 16; i++) {
+        const char *pairs[] = { "budget.relation",           relations[i % 2],    "sampler", samplers[i / 2 % 4],
+                                i / 8 ? "run.seed" : "clip", i / 8 ? "1" : "0.5", NULL };
         pv_plan *p = plan_with(pairs);
         pv_result *r;
         const char *json;
@@ -243,7 +243,7 @@ static void certificates_verify(void **state)
             PVT_OK(pv_result_certificate(r, &json));
             PVT_OK(pvi_file_write(ctx, path, json, strlen(json)));
             const pv_status v = pv_verify(ctx, path, NULL);
-            PVT_CHECK(v == (i / 6 ? PV_E_VERIFY : PV_OK), "%s %s: %s", pairs[1], pairs[3], pv_ctx_errmsg(ctx));
+            PVT_CHECK(v == (i / 8 ? PV_E_VERIFY : PV_OK), "%s %s: %s", pairs[1], pairs[3], pv_ctx_errmsg(ctx));
             verified++;
         } else {
             PVT_CHECK(s == PV_E_UNSUPPORTED, "%s %s: %s", pairs[1], pairs[3], pv_ctx_errmsg(ctx));

@@ -205,7 +205,7 @@ static void refusals(void **state)
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"q\":true}", PV_E_PARAM, "q=...: a number" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":0.5}", PV_E_PARAM, "steps=0.5: a whole number" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":{}}", PV_E_PARAM, "steps=...: a number" },
-        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"none\"}", PV_E_PARAM, "poisson or fixed" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"none\"}", PV_E_PARAM, "poisson, fixed or cyclic" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":1}", PV_E_PARAM, "sampler: text" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":\"x\"}", PV_E_PARAM, "delta=x" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":\"x\"}", PV_E_PARAM, "epsilon=x" },

@@ -242,6 +242,8 @@ static void forged_events_are_refused(void **state)
     static const pv_event again = { .kind = PV_EV_POISSON, .a = 0.5, .sub = &sampled };
     static const pv_event twice = { .kind = PV_EV_REPEAT, .n = 100, .sub = &again };
     static const pv_event poisson = { .kind = PV_EV_REPEAT, .n = 100, .sub = &sampled };
+    static const pv_event part = { .kind = PV_EV_CYCLIC, .n = 4, .sub = &g };
+    static const pv_event turns = { .kind = PV_EV_REPEAT, .n = 100, .sub = &part };
     static const pv_event nothing = { .kind = PV_EV_POISSON, .a = 0.5, .sub = &none };
     static const pv_event empty = { .kind = PV_EV_REPEAT, .n = 100, .sub = &nothing };
     FORGE("but the events hold 101", c.events = &more);
@@ -261,6 +263,11 @@ static void forged_events_are_refused(void **state)
     FORGE("another sampler", (c.events = &poisson, c.sampler = "poisson")); /* half the rows, but the batch is all */
     FORGE("not the same releases", (c.events = &poisson, c.sampler = "poisson", c.batch = 10000));
     FORGE("recorded mechanism", (c.events = &empty, c.sampler = "poisson", c.batch = 10000));
+    FORGE("another sampler", c.sampler = "cyclic");
+    FORGE("another sampler", c.events = &turns);
+    FORGE("another sampler", (c.events = &turns, c.sampler = "cyclic")); /* quarters, but the batch is all */
+    FORGE("another sampler", (c.events = &turns, c.sampler = "cyclic", c.batch = 10000));
+    FORGE("not the same releases", (c.events = &turns, c.sampler = "cyclic", c.batch = 5000));
     FORGE("batch is not", c.batch = 20001);
     FORGE("batch is not", c.batch = NAN);
     FORGE("not the same releases", (c.events = &seq, c.events_replace = &first));

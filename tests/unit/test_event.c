@@ -54,6 +54,7 @@ static const char all_kinds[] =
     "{\"kind\":\"eps-delta\",\"epsilon\":1,\"delta\":1e-06},{\"kind\":\"none\"},{\"kind\":\"nonprivate\"},"
     "{\"kind\":\"repeat\",\"times\":100,\"event\":{\"kind\":\"poisson\",\"rate\":0.01,\"event\":"
     "{\"kind\":\"gaussian\",\"noise_multiplier\":1.1}}},"
+    "{\"kind\":\"cyclic\",\"parts\":7,\"event\":{\"kind\":\"laplace\",\"scale\":3}},"
     "{\"kind\":\"fixed\",\"rate\":0.01,\"event\":{\"kind\":\"sequence\",\"events\":[]}}]}";
 
 static void text_round_trips(void **state)
@@ -288,6 +289,21 @@ static void list_of_terms(void **state)
     PVT_OK(pvi_event_each(pv_ev_sampled(arena, PV_EV_FIXED, 0.5, lap), keep, &k));
     const pv_event *mixed = pv_ev_sampled(arena, PV_EV_POISSON, 0.5, seq2(g, lap));
     PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, mixed), keep, &k), PV_E_UNSUPPORTED);
+
+    /* in turn over 7 parts: a row is seen once in 7 releases, rounded up; each node counts for itself */
+    static const int64_t seen[][2] = { { 1, 1 }, { 7, 1 }, { 8, 2 }, { 14, 2 }, { 700000001, 100000001 } };
+    for (int i = 0; i < 5; i++) {
+        k.n = 0;
+        PVT_OK(pvi_event_each(pv_ev_repeat(arena, seen[i][0], pv_ev_cyclic(arena, 7, g)), keep, &k));
+        PVT_TRUE(k.n == 1 && k.t[0].parts && k.t[0].sampler == PV_EV_NONE && k.t[0].a == 2);
+        PVT_IS(k.t[0].count, seen[i][1]);
+    }
+    k.n = 0;
+    PVT_OK(pvi_event_each(pv_ev_repeat(arena, 8, pv_ev_cyclic(arena, 7, inner)), keep, &k));
+    PVT_TRUE(k.n == 1 && k.t[0].count == 2 && k.t[0].sampler == PV_EV_POISSON && k.t[0].parts);
+    PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, pv_ev_cyclic(arena, 7, g)), keep, &k),
+           PV_E_UNSUPPORTED);
+    PVT_IS(pvi_event_check(ctx, pv_ev_cyclic(arena, 0, g)), PV_E_ARG);
 
     PVT_IS(pvi_event_check(ctx, pv_ev_repeat(arena, 1 << 30, pv_ev_repeat(arena, 1 << 30, g))), PV_E_ARG);
     assert_string_equal(pv_ctx_errmsg(ctx), "event: more than 2^53 repetitions");
