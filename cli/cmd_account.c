@@ -14,6 +14,14 @@ static void show_others(jv list)
             cost_text(jv_num(jv_get(it.value, "epsilon")), eps));
 }
 
+static void show_assumptions(jv list)
+{
+    char line[256];
+    bool first = true;
+    for (jv_iter it = jv_begin(list); jv_next(&it); first = false)
+        row(first ? "if" : "", "%s", jv_str(it.value, line, sizeof line));
+}
+
 static void show(jv v)
 {
     char relation[32], accountant[32], eps[40], delta[40];
@@ -26,6 +34,7 @@ static void show(jv v)
     if (lower > 0) row("at least", "epsilon %.6g, certified too: no accountant can go below", lower);
     if (rows > 1) row("group", "any %.0f rows at once", rows);
     show_others(jv_get(v, "accountants"));
+    show_assumptions(jv_get(v, "assumptions"));
 }
 
 int cmd_account(cli *c)

@@ -69,20 +69,20 @@ has out '"mu_is"'
 fails 3 'privet: nowhere/p.svg: cannot be written: No such file or directory' curve gaussian z=1 --svg nowhere/p.svg
 
 # ---- refusals: one line each
-fails 2 'privet: give a mechanism such as gaussian, or a file of events, not both' account --delta 1e-5
-fails 2 'privet: give a mechanism such as gaussian, or a file of events, not both' account gaussian z=1 --file events.json --delta 1e-5
-fails 2 'privet: gauss: one of gaussian, laplace, select, ball, eps-delta is needed' account gauss z=1 --delta 1e-5
+fails 2 'privet: say what is released, once: a mechanism such as `gaussian z=1.1 steps=100`, or --file events.json' account --delta 1e-5
+fails 2 'privet: say what is released, once: a mechanism such as `gaussian z=1.1 steps=100`, or --file events.json' account gaussian z=1 --file events.json --delta 1e-5
+fails 2 'privet: unknown mechanism gausian; did you mean gaussian?' account gausian z=1 --delta 1e-5
 fails 2 'privet: gaussian needs z=...' account gaussian --delta 1e-5
 fails 2 'privet: give delta to learn epsilon, or epsilon to learn delta' account gaussian z=1
-fails 2 'privet: event: noise multiplier 0 is not in [1e-100, 1e100]' account gaussian z=0 --delta 1e-5
-fails 2 'privet: event: noise multiplier -1 is not in [1e-100, 1e100]' account gaussian z=-1 --delta 1e-5
+fails 2 'privet: z=0: a number between 1e-100 and 1e+100 is needed' account gaussian z=0 --delta 1e-5
+fails 2 'privet: z=-1: a number between 1e-100 and 1e+100 is needed' account gaussian z=-1 --delta 1e-5
 fails 2 'privet: z=nan: a number is needed' account gaussian z=nan --delta 1e-5
 fails 2 'privet: event: sampling rate 1.5 is not in (0, 1]' account gaussian z=1 q=1.5 --delta 1e-5
 fails 2 'privet: steps=0: a whole number between 1 and 2^53 is needed' account gaussian z=1 steps=0 --delta 1e-5
 fails 2 'privet: steps=many: a number is needed' account gaussian z=1 steps=many --delta 1e-5
 fails 2 'privet: delta 1 is not in [0, 1)' account gaussian z=1 --delta 1
 fails 2 'privet: delta=nan: a number is needed' account gaussian z=1 --delta nan
-fails 2 'privet: unknown setting step; did you mean steps?' account gaussian z=1 step=3 --delta 1e-5
+fails 2 'privet: gaussian has no step; did you mean steps?' account gaussian z=1 step=3 --delta 1e-5
 fails 2 'privet: relation=add: zero-out or replace is needed' account gaussian z=1 --delta 1e-5 --relation add
 fails 2 'privet: unknown accountant magic: `privet list accountant` shows them' account gaussian z=1 --delta 1e-5 --accountant magic
 fails 2 'privet: accountant gaussian has no answer for these events under zero-out (unsupported combination); try best' account gaussian z=1 q=0.1 --delta 1e-5 --accountant gaussian

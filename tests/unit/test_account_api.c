@@ -89,6 +89,23 @@ static void known_answers(void **state)
                         "\"replace\",\"delta\":1e-5}");
     PVT_NEAR(num(v, "epsilon"), 0, 0);
     assert_string_equal(str(v, "accountant"), "tv");
+
+    /* 95 releases in turn over ten parts: a row sees ten */
+    v = ask(pv_account, "{\"mechanism\":\"gaussian\",\"z\":2,\"q\":0.1,\"sampler\":\"cyclic\",\"steps\":95,"
+                        "\"delta\":1e-5}");
+    const pvi_json *ten = ask(pv_account, "{\"mechanism\":\"gaussian\",\"z\":2,\"steps\":10,\"delta\":1e-5}");
+    PVT_NEAR(num(v, "epsilon"), num(ten, "epsilon"), 0);
+
+    /* c = 0.9, t large: mu = sqrt(1.9 / 0.1) / z; an assumption's bound is no lower bound */
+    v = ask(pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":5,\"step\":1,\"smooth\":0.35,\"strong\":0.1,"
+                        "\"steps\":1000,\"delta\":1e-5}");
+    PVT_REL(num(pvi_json_get(v, "events"), "noise_multiplier"), 5 / sqrt(19.0), 1e-9);
+    PVT_TRUE(num(v, "epsilon_lower") == 0 && pvi_json_get(v, "assumptions")->count == 5);
+    assert_string_equal(str(v, "accountant"), "hidden-state");
+    v = ask(pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":5,\"step\":1,\"smooth\":1,\"diameter\":2,\"shift\":1,"
+                        "\"steps\":1000,\"delta\":1e-5}");
+    PVT_REL(num(pvi_json_get(v, "events"), "noise_multiplier"), 5 / sqrt(8.0), 0.1);
+    PVT_TRUE(num(pvi_json_get(v, "events"), "noise_multiplier") <= 5 / sqrt(8.0));
 }
 
 static void calibrations(void **state)
@@ -189,11 +206,27 @@ static void refusals(void **state)
         { pv_account, "[]", PV_E_FORMAT, "an object is needed" },
         { pv_account, "{\"delt\":1}", PV_E_PARAM, "unknown setting delt; did you mean delta?" },
         { pv_account, "{\"frobnicate\":1}", PV_E_PARAM, "unknown setting frobnicate" },
-        { pv_account, "{\"delta\":1e-5}", PV_E_PARAM, "give a mechanism" },
-        { pv_account, "{\"mechanism\":\"gaussian\",\"file\":\"x\"}", PV_E_PARAM, "give a mechanism" },
+        { pv_account, "{\"delta\":1e-5}", PV_E_PARAM, "say what is released" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"file\":\"x\"}", PV_E_PARAM, "say what is released" },
         { pv_account, "{\"mechanism\":3}", PV_E_PARAM, "mechanism: text is needed" },
+        { pv_account, "{\"mechanism\":\"entropy\",\"z\":1}", PV_E_PARAM, "are known" },
+        { pv_account, "{\"mechanism\":\"ball\",\"delta0\":2}", PV_E_PARAM, "delta0=2: a number between 0 and 1" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"cyclic\",\"q\":0.3}", PV_E_PARAM,
+          "1/2, 1/3" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"step\":1,\"smooth\":1}", PV_E_PARAM, "noisy-gd needs z" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"smooth\":1}", PV_E_PARAM, "noisy-gd needs step" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1}", PV_E_PARAM, "noisy-gd needs smooth" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":3,\"smooth\":1}", PV_E_UNSUPPORTED, "2/M" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1,\"smooth\":1,\"diameter\":1}", PV_E_PARAM,
+          "needs shift" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1,\"smooth\":1,\"steps\":5,\"batches\":2}",
+          PV_E_PARAM, "whole passes" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1,\"smooth\":1,\"rows\":2}", PV_E_PARAM,
+          "for one row" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1,\"smooth\":1,\"strong\":[]}", PV_E_PARAM,
+          "a number is needed" },
         { pv_account, "{\"file\":3}", PV_E_PARAM, "file: text is needed" },
-        { pv_account, "{\"mechanism\":\"gausian\",\"z\":1}", PV_E_PARAM, "one of gaussian" },
+        { pv_account, "{\"mechanism\":\"gausian\",\"z\":1}", PV_E_PARAM, "did you mean gaussian?" },
         { pv_account, "{\"mechanism\":\"gaussian\"}", PV_E_PARAM, "gaussian needs z=" },
         { pv_account, "{\"mechanism\":\"eps-delta\",\"eps0\":1}", PV_E_PARAM, "eps-delta needs delta0=" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":\"much\"}", PV_E_PARAM, "z=much: a number is needed" },
@@ -205,7 +238,8 @@ static void refusals(void **state)
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"q\":true}", PV_E_PARAM, "q=...: a number" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":0.5}", PV_E_PARAM, "steps=0.5: a whole number" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":{}}", PV_E_PARAM, "steps=...: a number" },
-        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"none\"}", PV_E_PARAM, "poisson, fixed or cyclic" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"none\"}", PV_E_PARAM,
+          "poisson, fixed or cyclic" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":1}", PV_E_PARAM, "sampler: text" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":\"x\"}", PV_E_PARAM, "delta=x" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":\"x\"}", PV_E_PARAM, "epsilon=x" },
@@ -214,14 +248,14 @@ static void refusals(void **state)
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"relation\":1}", PV_E_PARAM, "relation: text" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"relation\":\"add\"}", PV_E_PARAM,
           "zero-out or replace" },
-        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":0,\"delta\":1e-5}", PV_E_ARG, "noise multiplier 0" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":0,\"delta\":1e-5}", PV_E_PARAM, "z=0: a number" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"q\":2,\"delta\":1e-5}", PV_E_ARG, "sampling rate 2" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1}", PV_E_ARG, "delta 1 is not in" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1}", PV_E_PARAM, "give delta to learn epsilon" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1e-5,\"epsilon\":1}", PV_E_PARAM, "give delta" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":1,\"rows\":2}", PV_E_PARAM,
           "groups need delta" },
-        { pv_account, "{\"events\":{\"kind\":\"none\"},\"z\":1}", PV_E_PARAM, "z belongs to a mechanism" },
+        { pv_account, "{\"events\":{\"kind\":\"none\"},\"z\":1}", PV_E_PARAM, "a tree of events has no z" },
         { pv_account, "{\"events\":3}", PV_E_FORMAT, "request:1:11: an event is an object" },
         { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1}", PV_E_PARAM, "needs epsilon and delta" },
         { pv_calibrate, "{\"mechanism\":\"gaussian\",\"delta\":1e-5}", PV_E_PARAM, "needs epsilon and delta" },
