@@ -9,6 +9,8 @@
  * spread in place, and past DENSE_FEATURES they become sparse.  The final layout and content depend
  * on the file alone, not on where the chunks were cut.
  *
+ * Images may be transformed row by row on the way in (scatter.c); the rows are then dense.
+ *
  * Norming (domain.c) happens here, as rows are copied; see there for why it leaks nothing. */
 #include "reader.h"
 
@@ -34,6 +36,7 @@ struct pvi_builder {
     bool measured, dense, bias;
     array a[ARRAYS];
     pvi_segment *const *seg; /* during an append */
+    pvi_features *map;       /* owned; NULL: features are what the file says */
 };
 
 void *pvi_raw(pv_ctx *ctx, size_t size)
@@ -176,7 +179,9 @@ static pv_status to_sparse(pvi_builder *b)
 bool pvi_data_is_sparse(const pvi_data_cfg *cfg, int64_t p)
 {
     const int64_t features = p - (cfg->bias != 0.0);
-    return cfg->layout == PVI_LAYOUT_SPARSE || (cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES);
+    const bool image = cfg->image || cfg->transform != PVI_TRANSFORM_NONE;
+    return cfg->layout == PVI_LAYOUT_SPARSE ||
+           (cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES && !image);
 }
 
 static pv_status widen(pvi_builder *b, int64_t features)
@@ -230,6 +235,25 @@ static void place_sparse(const pvi_builder *b, const pvi_segment *g)
     }
 }
 
+/* A block of rows whose features are computed: in their final place, then the norm. */
+static void place_features(void *arg, int64_t k, int thread)
+{
+    const pvi_builder *b = arg;
+    const int64_t ld = b->features + b->bias;
+    pvi_segment *const *g = b->seg;
+    for (int64_t blocks; (blocks = pvi_features_blocks((*g)->rows)) <= k; g++) k -= blocks;
+    const int64_t first = k * PVI_FEATURE_ROWS, left = (*g)->rows - first,
+                  rows = left < PVI_FEATURE_ROWS ? left : PVI_FEATURE_ROWS;
+    float *x = f32(b, X) + ((*g)->row_at + first) * ld, *norm = f32(b, NORM) + (*g)->row_at + first;
+    memcpy(f32(b, Y) + (*g)->row_at + first, (*g)->y + first, (size_t)rows * sizeof *(*g)->y);
+    pvi_features_rows(b->map, *g, first, rows, x, ld, thread);
+    for (int64_t i = 0; i < rows; i++, x += ld) {
+        const double s = pvi_ball_scale(&b->ball, x, b->features, &norm[i]);
+        for (int64_t j = 0; j < b->features && s != 1.0; j++) x[j] = (float)(s * (double)x[j]);
+        if (b->bias) x[ld - 1] = (float)(s * (double)b->ball.bias);
+    }
+}
+
 static void place(void *arg, int64_t k, int thread)
 {
     const pvi_builder *b = arg;
@@ -263,7 +287,16 @@ pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, d
     if (rows == b->rows) return PV_OK;
     if ((s = reserve_all(b, rows, entries, fraction)) != PV_OK) return s;
     b->seg = seg;
-    pvi_parallel(b->ctx, n, place, b);
+    if (b->map) {
+        int64_t blocks = 0;
+        if ((s = pvi_features_check(b->map, widest)) != PV_OK) return s;
+        for (int64_t i = 0; i < n; i++) blocks += pvi_features_blocks(seg[i]->rows);
+        pvi_parallel(b->ctx, blocks, place_features, b);
+        if (!pvi_progress(b->ctx, "scattering", fraction, 1.0, -1.0))
+            return pvi_fail(b->ctx, PV_E_IO, "%s: stopped while reading", b->path);
+    } else {
+        pvi_parallel(b->ctx, n, place, b);
+    }
     b->rows = rows;
     b->entries = b->dense ? 0 : entries;
     return PV_OK;
@@ -281,10 +314,13 @@ pv_status pvi_build_begin(struct pv_load *job, int64_t features)
     b->bias = b->ball.bias != 0.0f;
     b->measured = features < 0;
     b->features = features < 0 ? 0 : features;
-    b->dense =
-        b->cfg->layout == PVI_LAYOUT_DENSE || (b->cfg->layout == PVI_LAYOUT_AUTO && b->features <= DENSE_FEATURES);
+    b->dense = b->cfg->layout == PVI_LAYOUT_DENSE ||
+               (b->cfg->layout == PVI_LAYOUT_AUTO && (b->features <= DENSE_FEATURES || job->image.height));
     job->out = b;
-    return PV_OK;
+    if (job->cfg->transform == PVI_TRANSFORM_NONE) return PV_OK;
+    b->dense = true;
+    b->measured = false;
+    return pvi_features_open(job, features, &b->map, &b->features);
 }
 
 static void clear_pads(pvi_builder *b, const size_t used[ARRAYS])
@@ -348,6 +384,7 @@ void pvi_build_free(pvi_builder *b)
 {
     if (!b) return;
     for (int i = 0; i < ARRAYS; i++) pvi_free(b->ctx, b->a[i].raw);
+    pvi_features_free(b->map);
     pvi_free(b->ctx, b);
 }
 

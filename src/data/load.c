@@ -27,6 +27,13 @@ const pv_param pvi_data_params[] = {
     { "chunk", PV_I64, AT(chunk), 262144, 16, 1 << 28, false, "bytes of text per task; speed only", NULL },
     { "image", PV_STR, AT(image), 0, 0, 0, true,
       "the rows are images, HEIGHTxWIDTHxCHANNELS or HEIGHTxWIDTH; default: what the file says", NULL },
+    { "transform", PV_ENUM, AT(transform), 0, 0, 0, true,
+      "public features computed from each image on its own: none, or scattering coefficients", "none|scatter" },
+    { "scatter_scales", PV_I64, AT(scatter_scales), 2, 1, 4, true,
+      "J, scales of the wavelets; features are 2^J apart", NULL },
+    { "scatter_angles", PV_I64, AT(scatter_angles), 8, 1, 32, true, "L, angles of the wavelets", NULL },
+    { "scatter_groups", PV_I64, AT(scatter_groups), 27, 0, 1e6, true,
+      "G, groups of channels normalized to mean 0 and variance 1 within each row; 0: none", NULL },
     { "key_path", PV_STR, AT(key_path), 0, 0, 0, false, "secret that keys the data's digest; made on first use",
       NULL },
     { 0 },
@@ -143,6 +150,12 @@ pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *
     if (cfg->schema && *cfg->schema) s = pvi_schema_load(ctx, job.arena, cfg->schema, &schema);
     job.schema = schema;
     if (s == PV_OK) s = pvi_image_parse(ctx, cfg->image, &job.image);
+    pvi_expect before = *expect; /* what the reader finds, before the transform */
+    if (cfg->transform != PVI_TRANSFORM_NONE) {
+        before.features = job.image.height * job.image.width * job.image.channels;
+        job.expect = &before;
+        job.transformed = expect->features;
+    }
     if (s == PV_OK) s = read_rows(&job, out);
     if (s != PV_OK) {
         pvi_matrix_free(*out);

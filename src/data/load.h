@@ -18,6 +18,8 @@ typedef struct pvi_data_cfg {
     int64_t outside;        /* enum error|clamp|missing: values outside the schema                             */
     int64_t chunk;          /* bytes of text per task; speed only                                               */
     const char *image;      /* "HxWxC" or "HxW": the rows are images of that shape; NULL: what the file says   */
+    int64_t transform;      /* enum none|scatter: public features of images                                    */
+    int64_t scatter_scales, scatter_angles, scatter_groups; /* J, L, G of scatter.c                            */
     const char *key_path;   /* secret that keys the digest; NULL: the user's own, made on first use            */
 } pvi_data_cfg;
 extern const pv_param pvi_data_params[];
@@ -56,6 +58,8 @@ typedef struct pvi_shape {
 } pvi_shape;
 /* The shape data.image declares, zeros without it. */
 pv_status pvi_image_parse(pv_ctx *ctx, const char *text, pvi_shape *out);
+/* Images of what shape does data.transform make of these?  Reads no row. */
+pv_status pvi_scatter_shape(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_shape in, pvi_shape *out);
 /* Will p columns be stored as CSR?  A function of settings and the public p only. */
 bool pvi_data_is_sparse(const pvi_data_cfg *cfg, int64_t p);
 enum { PVI_NORM_CLIP, PVI_NORM_UNIT, PVI_NORM_MAX }; /* order of data.norm */

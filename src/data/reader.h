@@ -90,6 +90,30 @@ pv_status pvi_schema_parse(pv_ctx *ctx, pv_arena *a, const char *name, const cha
 pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, pvi_schema **out); /* numbers, label last */
 pv_status pvi_schema_json(pv_ctx *ctx, const pvi_schema *s, char **out); /* canonical; caller frees        */
 
+/* ---- features of images (scatter.c) -------------------------------------------------------------------- */
+enum { PVI_TRANSFORM_NONE, PVI_TRANSFORM_SCATTER }; /* order of data.transform                                */
+enum { PVI_SCATTER_ROWS = 16 };                     /* rows of one call at most                              */
+typedef struct pvi_scatter pvi_scatter;
+pv_status pvi_scatter_open(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_shape in, pvi_scatter **out);
+void pvi_scatter_free(pvi_scatter *s);
+const struct pvi_bank *pvi_scatter_bank(const pvi_scatter *s); /* its tables, for tests                        */
+size_t pvi_scatter_scratch(const pvi_scatter *s); /* bytes, 64-byte aligned, one per thread                   */
+/* in: rows x pixels; out[r * ld + feature].  Each row's features depend on that row alone. */
+void pvi_scatter_rows(const pvi_scatter *s, int64_t rows, const float *in, float *out, int64_t ld, void *scratch);
+
+/* ---- transformed rows (features.c) -------------------------------------------------------------------------- */
+enum { PVI_FEATURE_ROWS = PVI_SCATTER_ROWS };
+typedef struct pvi_features pvi_features;
+struct pvi_segment;
+/* Sets job->image to the shape of the features; `columns` of the file, -1: as many as data.image says. */
+pv_status pvi_features_open(struct pv_load *job, int64_t columns, pvi_features **out, int64_t *features);
+void pvi_features_free(pvi_features *f);
+pv_status pvi_features_check(const pvi_features *f, int64_t widest); /* the highest column in the file          */
+int64_t pvi_features_blocks(int64_t rows);                           /* of PVI_FEATURE_ROWS                     */
+/* Features of rows first .. first + rows of the segment, at most PVI_FEATURE_ROWS, to x with ld floats per row. */
+void pvi_features_rows(const pvi_features *f, const struct pvi_segment *g, int64_t first, int64_t rows, float *x,
+                       int64_t ld, int thread);
+
 /* ---- rows (build.c) ---------------------------------------------------------------------------------- */
 /* Rows of one chunk before they are normed: CSR, indices ascending from 0, zeros left out. */
 typedef struct pvi_segment {
@@ -118,6 +142,7 @@ struct pv_load {
     pvi_source *src;
     pvi_shape image;          /* declared, or found by the reader: pvi_image_found; zeros: not images       */
     const pvi_schema *schema; /* NULL: none declared                                                        */
+    int64_t transformed;      /* features the trained model has, after the transform; 0: free               */
     pvi_label_rule label;     /* filled by the reader                                                       */
     bool counted;             /* set by the reader: the number of columns came from the file               */
     bool labelled;            /* set by the reader: the file has labels                                     */

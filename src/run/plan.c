@@ -134,6 +134,11 @@ static pv_status shape_from_settings(pvi_job *j)
     pvi_shape image;
     const pv_status bad = pvi_image_parse(j->ctx, c->image, &image);
     if (bad != PV_OK) return bad;
+    if (c->transform) {
+        const pv_status s = pvi_scatter_shape(j->ctx, c, image, &image);
+        if (s != PV_OK) return s;
+        features = PV_AUTO_I64; /* those of the file; the model's follow from the image */
+    }
     if (image.height && features == PV_AUTO_I64) features = image.height * image.width * image.channels;
     if (c->rows == PV_AUTO_I64)
         return pvi_fail(j->ctx, PV_E_PARAM, "planning reads no data: say how many rows there are (--rows N)");

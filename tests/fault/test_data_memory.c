@@ -21,6 +21,8 @@ static void put(void *self, void *p)
     free(p);
 }
 
+static const char *image; /* set: the rows are images, and are scattered */
+
 static void every_failure(const char *text, const char *schema, int64_t layout)
 {
     dt t;
@@ -34,6 +36,9 @@ static void every_failure(const char *text, const char *schema, int64_t layout)
     t.cfg.schema = schema;
     t.cfg.chunk = 64;
     t.cfg.layout = layout;
+    t.cfg.image = image;
+    t.cfg.transform = image ? PVI_TRANSFORM_SCATTER : PVI_TRANSFORM_NONE;
+    t.cfg.scatter_scales = 1;
     const int64_t before = c.live;
     int64_t n = 0;
     for (;; n++) {
@@ -80,8 +85,18 @@ static void csv(void **state)
                   PVI_LAYOUT_AUTO);
 }
 
+static void scattering(void **state)
+{
+    (void)state;
+    char text[4000] = "";
+    for (int i = 0; i < 20; i++) sprintf(text + strlen(text), "%d 1:0.5 %d:2\n", i % 2 ? 1 : -1, 2 + i);
+    image = "5x5";
+    every_failure(text, NULL, PVI_LAYOUT_AUTO);
+    image = NULL;
+}
+
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(libsvm), cmocka_unit_test(csv) };
+    const struct CMUnitTest all[] = { cmocka_unit_test(libsvm), cmocka_unit_test(csv), cmocka_unit_test(scattering) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
