@@ -30,7 +30,7 @@ const option cli_options[] = {
     { "group", "rows", "K", "protect any K rows at once instead of one", OPT_ACCT },
     { "all", "all", NULL, "show every accountant that has a proof", OPT_ACCT },
     { "svg", "svg", "FILE", "draw the curve and the errors of every test", OPT_DRAW },
-    { "out", NULL, "FILE", "where the result goes", OPT_OUT },
+    { "out", NULL, "FILE", "where the result goes (a model: model.pvt)", OPT_OUT },
     { "certificate", NULL, "FILE", "write the certificate to a file of its own", OPT_CERT },
     { "json", NULL, NULL, "print one JSON object", OPT_JSON },
     { "quiet", NULL, NULL, "no notes and no progress bar", OPT_QUIET },
@@ -141,6 +141,18 @@ static char *setting_sign(char *word)
     return *p == '=' ? p : NULL;
 }
 
+/* A budget given twice is more likely a slip than a wish; a settings file may be overridden. */
+static int check_twice(const args *a)
+{
+    for (int i = 1; i < a->n_settings; i++)
+        for (int k = 0; k < i; k++)
+            if (strcmp(a->settings[i].key, a->settings[k].key) == 0 &&
+                strcmp(a->settings[i].value, a->settings[k].value) != 0)
+                return usage("%s is given twice: %s and %s", a->settings[i].key, a->settings[k].value,
+                             a->settings[i].value);
+    return EXIT_DONE;
+}
+
 static int check_words(const command *cmd, const args *a)
 {
     if (a->help) return EXIT_DONE;
@@ -149,7 +161,7 @@ static int check_words(const command *cmd, const args *a)
     if (a->n_words < cmd->min_words) return usage("%s needs more: privet %s %s", cmd->name, cmd->name, cmd->words);
     if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT)))
         return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
-    return EXIT_DONE;
+    return check_twice(a);
 }
 
 int args_parse(const command *cmd, int argc, char **argv, args *a)

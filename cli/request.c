@@ -68,7 +68,7 @@ char *make_request(const cli *c, const char *mechanism)
     for (int i = 0; i < a->n_settings; i++) {
         const char *key = short_key(a->settings[i].key);
         if (strcmp(key, "svg") != 0 && setting_value(c, key) == a->settings[i].value)
-            put_pair(&t, key, a->settings[i].value); /* of a key given twice, the last */
+            put_pair(&t, key, a->settings[i].value); /* of a key given twice, once */
     }
     put(&t, "}", 1);
     return t.s;

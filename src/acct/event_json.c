@@ -142,6 +142,17 @@ static pv_status in_range(const reader *r, const pvi_json *v, const pv_event *e)
     return bad(r, v, why, "");
 }
 
+static pv_status unknown_kind(const reader *r, const pvi_json *kind)
+{
+    const char *names[FORMS];
+    for (int i = 0; i < FORMS; i++) names[i] = forms[i].name;
+    const char *near = pvi_nearest(kind->text, names, FORMS);
+    char word[192];
+    snprintf(word, sizeof word, "%.100s%s%s%s", kind->text, near ? "; did you mean " : "", near ? near : "",
+             near ? "?" : "");
+    return bad(r, kind, "unknown kind of event: ", word);
+}
+
 static pv_status parse(const reader *r, const pvi_json *v, int depth, pv_event **out)
 {
     pv_status s;
@@ -150,7 +161,7 @@ static pv_status parse(const reader *r, const pvi_json *v, int depth, pv_event *
     const pvi_json *kind = pvi_json_get(v, "kind");
     if (!kind || kind->type != PVI_JSTR) return bad(r, v, "the event needs a kind in quotes", "");
     const form *f = form_of_name(kind->text);
-    if (!f) return bad(r, kind, "unknown kind of event: ", kind->text);
+    if (!f) return unknown_kind(r, kind);
     for (const pvi_json *c = v->child; c; c = c->next)
         if (!known_member(f, c->key)) return bad(r, c, "unknown member of the event: ", c->key);
     pv_event *e = pv_arena_get(r->arena, sizeof *e);

@@ -19,6 +19,8 @@ static pv_status peek(pv_ctx *ctx, const char *path, bool *is_model)
     const ssize_t n = read(fd, start, sizeof start);
     *is_model = n > 0 && pvi_is_model_file(start, (size_t)n);
     close(fd);
+    if (!*is_model && (n == 0 || (n > 0 && !strchr("{ \t\r\n", start[0]))))
+        return pvi_fail(ctx, PV_E_VERIFY, "%s: neither a privet model nor a certificate", path);
     return PV_OK;
 }
 

@@ -127,6 +127,9 @@ fails 3 'privet: missing: No such file or directory' eval m.pvt missing
 fails 3 'privet: missing: No such file or directory' predict m.pvt missing --out scores.csv
 fails 2 'privet: model: a trained model takes settings of the new data only (data.*)' eval m.pvt small model=squared
 fails 3 'privet: folder: is a directory, a file is needed' verify folder
+fails 3 'privet: garbage: neither a privet model nor a certificate' verify garbage
+fails 3 'privet: empty: neither a privet model nor a certificate' verify empty
+usage_error 'budget.epsilon is given twice: 1 and 2' --epsilon 1 budget.epsilon=2
 fails 2 'privet: no kind of plug-in is called optimiser: did you mean optimizer?' list optimiser
 only_files small small.gz cut.gz cut.bz2 empty garbage rows table.csv schema.json folder m.pvt
 finish
