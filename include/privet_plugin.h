@@ -263,6 +263,9 @@ typedef struct pv_optimizer_ops {
     bool stochastic; /* sampler=auto draws Poisson batches; otherwise every row enters every query */
     bool ball;       /* one uniform row per query, noise uniform in a ball: (0, delta) under replace    */
     bool selects;    /* asks for atoms of the set (pv_query_atom), never for gradients                */
+    /* Optional: the noise multiplier by a formula of its own; left at NAN: the accountant's.  The events of one query
+     * are in p, with a multiplier of 1.  What the run costs is always the accountant's.              */
+    pv_status (*noise)(const void *cfg, const pv_problem *p, double *multiplier);
 } pv_optimizer_ops;
 
 /* ---- mirror map: a distance other than the Euclidean one ------------------------------------

@@ -45,6 +45,21 @@ int64_t pvi_default_steps(const pv_problem *p, double eta, double beta, double N
 /* 1/L, or PV_E_PARAM where the loss has no smoothness constant. */
 pv_status pvi_default_step(const pv_problem *p, double factor, double *eta);
 
+/* ---- calibration=paper (paper.c): PV_E_UNSUPPORTED where a condition of the theorem fails ------------------- */
+enum { PVI_BY_ACCOUNTANT, PVI_BY_PAPER };
+#define PVI_CALIBRATION_ROW(cfg, help)                                                                               \
+    {                                                                                                                \
+        "calibration", PV_ENUM, offsetof(cfg, calibration), PVI_BY_ACCOUNTANT, 0, 0, true, help, "default|paper"     \
+    }
+pv_status pvi_paper_batches(const pv_problem *p, int64_t T, double *z); /* DP-LSSGD                          */
+pv_status pvi_paper_full(const pv_problem *p, const char *theorem, bool needs_set, int64_t T, double *z);
+pv_status pvi_paper_step(const pv_problem *p, const char *theorem, double step, double most, double momentum);
+int64_t pvi_paper_steps(const pv_problem *p);
+pv_status pvi_paper_selection(const pv_problem *p, int64_t T, double *z); /* DP-FW-L1                        */
+int64_t pvi_paper_choices(const pv_problem *p);
+double pvi_paper_gamma(const pv_problem *p, int64_t T);
+pv_status pvi_paper_ball(const pv_problem *p, int64_t T, double *z); /* PrGD                                 */
+
 /* Smoothness of loss + penalty as far as it is handled by gradient. */
 double pvi_smoothness(const pv_problem *p);
 #endif

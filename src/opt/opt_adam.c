@@ -21,7 +21,7 @@
 typedef struct cfg {
     pvi_loop_cfg loop;
     double step, beta1, beta2, smoothing;
-    int64_t schedule;
+    int64_t schedule, calibration;
 } cfg;
 
 typedef struct state {
@@ -38,6 +38,7 @@ static const pv_param params[] = {
     { "smoothing", PV_F64, offsetof(cfg, smoothing), 0, 0, 1e6, false,
       "sigma, Laplacian smoothing of the noisy gradient", NULL },
     { "schedule", PV_ENUM, offsetof(cfg, schedule), 0, 0, 0, false, "how eta shrinks", PVI_SCHEDULE_CHOICES },
+    PVI_CALIBRATION_ROW(cfg, "paper: noise by Theorem 2 of DP-LSSGD, where it holds"),
     { 0 }
 };
 
@@ -47,6 +48,12 @@ static pv_status resolve(void *c_, const pv_problem *p)
     const double L = pvi_smoothness(p), eta = isfinite(L) && L > 0.0 ? 1.0 / L : 1.0;
     if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_default_steps(p, eta, c->beta1, (double)p->n, 50, 2000);
     return PV_OK;
+}
+
+static pv_status noise(const void *c_, const pv_problem *p, double *z)
+{
+    const cfg *c = c_;
+    return c->calibration == PVI_BY_PAPER ? pvi_paper_batches(p, c->loop.steps, z) : PV_OK;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -104,4 +111,5 @@ const pv_optimizer_ops pv_optimizer_adam = {
     .step = step,
     .steps = pvi_loop_steps,
     .stochastic = true,
+    .noise = noise,
 };

@@ -21,6 +21,7 @@
 typedef struct cfg {
     pvi_loop_cfg loop;
     double step;
+    int64_t calibration;
 } cfg;
 
 typedef struct state {
@@ -28,12 +29,12 @@ typedef struct state {
     double *v; /* borrowed from the arena */
 } state;
 
-static const pv_param params[] = {
-    PVI_LOOP_ROWS(PVI_OUT_LAST),
-    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false, "gamma, step towards the vertex; auto: 2/(t + 2)",
-      NULL },
-    { 0 }
-};
+static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
+                                   { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false,
+                                     "gamma, step towards the vertex; auto: 2/(t + 2)", NULL },
+                                   PVI_CALIBRATION_ROW(cfg,
+                                                       "paper: noise by advanced composition, gamma and T as there"),
+                                   { 0 } };
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
@@ -42,6 +43,8 @@ static pv_status resolve(void *c_, const pv_problem *p)
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "optimizer=fw-l1 has no step for reg=%s: use reg=none, the set keeps w small",
                         p->reg->head.name);
+    if (c->calibration == PVI_BY_PAPER && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_choices(p);
+    if (c->calibration == PVI_BY_PAPER && isnan(c->step)) c->step = fmin(pvi_paper_gamma(p, c->loop.steps), 1.0);
     if (c->loop.steps != PV_AUTO_I64) return PV_OK;
     const double K = (double)p->set->atoms(p->set_st, p->set_cfg, p->d);
     const double T = isfinite(p->mu) ? pow(p->mu * (double)p->n / log(fmax(K, 2.0)), 2.0 / 3.0) : 1000.0; /* (3) */
@@ -49,6 +52,12 @@ static pv_status resolve(void *c_, const pv_problem *p)
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: more selections would each be too noisy",
             (long long)c->loop.steps);
     return PV_OK;
+}
+
+static pv_status noise(const void *c_, const pv_problem *p, double *z)
+{
+    const cfg *c = c_;
+    return c->calibration == PVI_BY_PAPER ? pvi_paper_selection(p, c->loop.steps, z) : PV_OK;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -89,4 +98,5 @@ const pv_optimizer_ops pv_optimizer_fw_l1 = {
     .step = step,
     .steps = pvi_loop_steps,
     .selects = true,
+    .noise = noise,
 };

@@ -25,13 +25,11 @@ typedef struct state {
     double *g, *v; /* borrowed from the arena */
 } state;
 
-static const pv_param params[] = {
-    PVI_LOOP_ROWS(PVI_OUT_LAST),
-    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false, "gamma, step towards the vertex; auto: 2/(t + 2)",
-      NULL },
-    { "calibration", PV_ENUM, offsetof(cfg, calibration), 0, 0, 0, false, "paper: gamma = 1/sqrt(T)", "default|paper" },
-    { 0 }
-};
+static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
+                                   { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false,
+                                     "gamma, step towards the vertex; auto: 2/(t + 2)", NULL },
+                                   PVI_CALIBRATION_ROW(cfg, "paper: noise, gamma = 1/sqrt(T) and T as there"),
+                                   { 0 } };
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
@@ -41,9 +39,17 @@ static pv_status resolve(void *c_, const pv_problem *p)
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "optimizer=fw-l2 needs a differentiable penalty, and reg=%s is not: use reg=none or l2",
                         p->reg->head.name);
+    if (c->calibration == PVI_BY_PAPER && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
     if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_default_steps(p, eta, 0.9, p->batch, 20, 500);
-    if (isnan(c->step) && c->calibration == 1) c->step = 1.0 / sqrt((double)c->loop.steps);
+    if (isnan(c->step) && c->calibration == PVI_BY_PAPER) c->step = 1.0 / sqrt((double)c->loop.steps);
     return PV_OK;
+}
+
+static pv_status noise(const void *c_, const pv_problem *p, double *z)
+{
+    const cfg *c = c_;
+    return c->calibration == PVI_BY_PAPER ? pvi_paper_full(p, "Theorem 4 of DP-FW-L2", true, c->loop.steps, z)
+                                          : PV_OK;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -85,4 +91,5 @@ const pv_optimizer_ops pv_optimizer_fw_l2 = {
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,
+    .noise = noise,
 };

@@ -23,7 +23,6 @@ typedef struct cfg {
     double step, momentum;
     int64_t calibration;
 } cfg;
-enum { DEFAULT, PAPER };
 
 typedef struct state {
     pvi_loop loop;
@@ -35,21 +34,30 @@ static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
                                      "gamma, step size; auto: 1/L", NULL },
                                    { "momentum", PV_F64, offsetof(cfg, momentum), PV_AUTO, 0, 0.9999, false,
                                      "beta, weight of the previous move", NULL },
-                                   { "calibration", PV_ENUM, offsetof(cfg, calibration), DEFAULT, 0, 0, false,
-                                     "paper: step 1/(2L), no momentum", "default|paper" },
+                                   PVI_CALIBRATION_ROW(cfg, "paper: noise, step 1/(2L), T and no momentum as there"),
                                    { 0 } };
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
-    const bool paper = c->calibration == PAPER;
+    const bool paper = c->calibration == PVI_BY_PAPER;
     pv_status s = PV_OK;
 
     if (isnan(c->step)) s = pvi_default_step(p, paper ? 0.5 : 1.0, &c->step);
     if (isnan(c->momentum)) c->momentum = paper ? 0.0 : 0.9;
+    if (paper && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
     if (s == PV_OK && c->loop.steps == PV_AUTO_I64)
         c->loop.steps = pvi_default_steps(p, c->step, c->momentum, p->batch, 20, 1000);
     return s;
+}
+
+static pv_status noise(const void *c_, const pv_problem *p, double *z)
+{
+    static const char theorem[] = "Theorem 2 of DP-PGD";
+    const cfg *c = c_;
+    if (c->calibration != PVI_BY_PAPER) return PV_OK;
+    const pv_status s = pvi_paper_full(p, theorem, false, c->loop.steps, z);
+    return s == PV_OK ? pvi_paper_step(p, theorem, c->step, 0.5 / pvi_smoothness(p), c->momentum) : s;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -97,4 +105,5 @@ const pv_optimizer_ops pv_optimizer_pgd = {
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,
+    .noise = noise,
 };

@@ -32,7 +32,7 @@ static const pv_param params[] = {
     PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
     { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "gamma, step size; auto: 1/L", NULL },
     { "mirror", PV_STR, offsetof(cfg, mirror), 0, 0, 0, false, "mirror map; auto: the one made for the set", "auto" },
-    { "calibration", PV_ENUM, offsetof(cfg, calibration), 0, 0, 0, false, "paper: step 1/(2L)", "default|paper" },
+    PVI_CALIBRATION_ROW(cfg, "paper: noise, step 1/(2L) and T as there"),
     { 0 }
 };
 
@@ -51,10 +51,20 @@ static pv_status resolve(void *c_, const pv_problem *p)
     cfg *c = c_;
     pv_status s = choose_map(c, p);
     if (s == PV_OK && isnan(c->step))
-        s = pvi_default_step(p, (c->calibration == 1 ? 0.5 : 1.0) * c->map->modulus(p), &c->step);
+        s = pvi_default_step(p, (c->calibration == PVI_BY_PAPER ? 0.5 : 1.0) * c->map->modulus(p), &c->step);
+    if (c->calibration == PVI_BY_PAPER && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
     if (s == PV_OK && c->loop.steps == PV_AUTO_I64)
         c->loop.steps = pvi_default_steps(p, c->step, 0.0, p->batch, 20, 1000);
     return s;
+}
+
+static pv_status noise(const void *c_, const pv_problem *p, double *z)
+{
+    static const char theorem[] = "Theorem 5 of DP-PMD";
+    const cfg *c = c_;
+    if (c->calibration != PVI_BY_PAPER) return PV_OK;
+    const pv_status s = pvi_paper_full(p, theorem, true, c->loop.steps, z);
+    return s == PV_OK ? pvi_paper_step(p, theorem, c->step, 0.5 * c->map->modulus(p) / pvi_smoothness(p), 0.0) : s;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -92,4 +102,5 @@ const pv_optimizer_ops pv_optimizer_pmd = {
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,
+    .noise = noise,
 };

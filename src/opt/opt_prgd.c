@@ -22,6 +22,7 @@
 typedef struct cfg {
     pvi_loop_cfg loop;
     double step;
+    int64_t calibration;
 } cfg;
 
 typedef struct state {
@@ -32,6 +33,7 @@ typedef struct state {
 static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
                                    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false,
                                      "eta, step size; auto: 1/L", NULL },
+                                   PVI_CALIBRATION_ROW(cfg, "paper: noise from the unit ball"),
                                    { 0 } };
 
 static pv_status resolve(void *c_, const pv_problem *p)
@@ -39,6 +41,12 @@ static pv_status resolve(void *c_, const pv_problem *p)
     cfg *c = c_;
     if (c->loop.steps == PV_AUTO_I64) c->loop.steps = p->n < 100 ? 100 : p->n > 100000 ? 100000 : p->n;
     return isnan(c->step) ? pvi_default_step(p, 1.0, &c->step) : PV_OK;
+}
+
+static pv_status noise(const void *c_, const pv_problem *p, double *z)
+{
+    const cfg *c = c_;
+    return c->calibration == PVI_BY_PAPER ? pvi_paper_ball(p, c->loop.steps, z) : PV_OK;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -78,4 +86,5 @@ const pv_optimizer_ops pv_optimizer_prgd = {
     .step = step,
     .steps = pvi_loop_steps,
     .ball = true,
+    .noise = noise,
 };

@@ -61,14 +61,33 @@ static double ball_multiplier(const pvi_job *j)
     return pvi_ball_radius(1.0, fmin(delta_1, 1.0 - 1e-9), (double)j->prob.d);
 }
 
+/* What the optimiser's own formula asks for; NAN: nothing. */
+static pv_status own_noise(pvi_job *j, double *z)
+{
+    const pv_event *unit;
+    *z = NAN;
+    if (!j->opt->noise) return PV_OK;
+    pv_status s = plan_events(j, 1.0, &unit);
+    if (s == PV_OK) s = j->opt->noise(j->opt_cfg, &j->prob, z);
+    if (s != PV_OK || isnan(*z)) return s;
+    if (!isnan(j->plan->s.noise_multiplier))
+        return pvi_fail(j->ctx, PV_E_PARAM,
+                        "budget.noise_multiplier and optimizer.calibration both set the noise: leave one out");
+    pvi_log(j->ctx, PV_LOG_NOTE,
+            "noise multiplier %.6g by the paper's formula; the epsilon certified is the accountant's for it", *z);
+    return PV_OK;
+}
+
 static pv_status set_noise(pvi_job *j)
 {
     const pvi_settings *s = &j->plan->s;
     const pv_event *unit;
     pvi_cost cost;
-    double z = s->noise_multiplier;
-    pv_status st;
+    double z;
+    pv_status st = own_noise(j, &z);
 
+    if (st != PV_OK) return st;
+    if (isnan(z)) z = s->noise_multiplier;
     if (isnan(z) && j->opt->ball) {
         z = ball_multiplier(j);
     } else if (isnan(z)) {
