@@ -46,6 +46,27 @@ static pv_status default_words(struct pv_load *job, pvi_words *out)
     return pvi_words_build(job->ctx, job->arena, 4, text, code, out, &twice);
 }
 
+/* Bounds of a real label: of the settings, else what the model expects. */
+static pv_status declare_bounds(struct pv_load *job, pvi_label_rule *out)
+{
+    const pvi_data_cfg *c = job->cfg;
+    const bool set = !isnan(c->y_min) || !isnan(c->y_max);
+    if (set && job->expect->classes != 0)
+        return pvi_fail(
+            job->ctx, PV_E_PARAM,
+            "data.y_min and data.y_max bound a real label, but the model tells classes apart: leave them out, "
+            "or use model=squared");
+    if (job->expect->classes != 0) return PV_OK;
+    if (set) {
+        out->lo = c->y_min;
+        out->hi = c->y_max;
+    }
+    if (pvi_bounds_ok(out->lo, out->hi)) return PV_OK;
+    return pvi_fail(job->ctx, PV_E_PARAM,
+                    "the model predicts a number, which needs declared bounds, the lower below the upper: "
+                    "data.y_min=A data.y_max=B, or a schema");
+}
+
 pv_status pvi_label_declare(struct pv_load *job, pvi_label_rule *out)
 {
     const pvi_expect *e = job->expect;
@@ -59,11 +80,8 @@ pv_status pvi_label_declare(struct pv_load *job, pvi_label_rule *out)
         out->classes = out->words.codes;
         return s;
     }
-    if (e->classes == 0) {
-        if (!pvi_bounds_ok(e->y_lo, e->y_hi))
-            return pvi_fail(job->ctx, PV_E_PARAM, "real labels need declared bounds, the lower below the upper");
-        return PV_OK;
-    }
+    const pv_status bad = declare_bounds(job, out);
+    if (bad != PV_OK || e->classes == 0) return bad;
     if (e->classes > 2)
         return pvi_fail(
             job->ctx, PV_E_PARAM,

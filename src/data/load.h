@@ -9,6 +9,7 @@ typedef struct pvi_data_cfg {
     const char *schema;     /* JSON file, or the JSON itself (starts with '{', as a model file keeps it)    */
     const char *format;     /* reader name or "auto"                                                        */
     const char *labels;     /* "a,b,..." in order; "a|A,b" gives two spellings of the first                 */
+    double y_min, y_max;    /* bounds of a real label without a schema; NAN: none                           */
     int64_t rows, features; /* PV_AUTO_I64: taken from the file (then treated as public, and said so)       */
     double row_norm;        /* R                                                                             */
     int64_t norm;           /* enum clip|unit|max: scale down rows above R; every row to R; R bounds max|x_ij| */

@@ -125,6 +125,10 @@ static pv_status declared_label(struct pv_load *job)
     if (job->cfg->labels && *job->cfg->labels)
         return pvi_fail(job->ctx, PV_E_PARAM,
                         "data.labels and data.schema both declare labels; the schema's \"values\" are enough");
+    if (!isnan(job->cfg->y_min) || !isnan(job->cfg->y_max))
+        return pvi_fail(job->ctx, PV_E_PARAM,
+                        "data.y_min or data.y_max and data.schema both declare the label; the schema's \"min\" and "
+                        "\"max\" are enough");
     if (job->cfg->features > 0 && job->cfg->features != sc->features)
         return pvi_fail(job->ctx, PV_E_PARAM, "data.features=%lld, but the schema makes %lld",
                         (long long)job->cfg->features, (long long)sc->features);

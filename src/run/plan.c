@@ -130,6 +130,13 @@ static pv_status shape_from_settings(pvi_job *j)
     if (c->schema) {
         const pv_status s = pvi_schema_shape(j->ctx, c, &features, &labels);
         if (s != PV_OK) return s;
+    } else if (labels.classes == 0) {
+        labels.y_lo = isnan(c->y_min) ? labels.y_lo : c->y_min;
+        labels.y_hi = isnan(c->y_max) ? labels.y_hi : c->y_max;
+        if (!(labels.y_lo < labels.y_hi))
+            return pvi_fail(j->ctx, PV_E_PARAM,
+                            "data.y_min=%g data.y_max=%g: the lower bound must be below the upper", labels.y_lo,
+                            labels.y_hi);
     }
     pvi_shape image;
     const pv_status bad = pvi_image_parse(j->ctx, c->image, &image);
@@ -190,7 +197,7 @@ static pv_status set_clip(pvi_job *j)
         if (!isfinite(y) || !(y > 0.0))
             return pvi_fail(j->ctx, PV_E_PARAM,
                             "model=%s has no gradient bound of its own: set clip=C, "
-                            "or declare bounds for the label",
+                            "or declare bounds for the label (data.y_min, data.y_max, or a schema)",
                             j->model.named->name);
         clip = y * j->dom.row_norm;
         pvi_log(j->ctx, PV_LOG_NOTE, "clip = %g: the largest gradient at the start, from the label's declared bounds",
@@ -236,8 +243,9 @@ static pv_status set_sampler(pvi_job *j)
         return pvi_fail(j->ctx, PV_E_PARAM, "sampler.batch=%g is more than the %lld rows there are", batch,
                         (long long)j->dom.n);
     if (j->sampler == PVI_FIXED_SIZE) batch = floor(batch);
-    if (j->sampler == PVI_CYCLIC) batch = n / fmin(fmax(1.0, rint(n / batch)), n); /* parts of equal size, or nearly */
-    if (batch == n) j->sampler = PVI_FULL_BATCH; /* every row, whatever the sampler */
+    if (j->sampler == PVI_CYCLIC)
+        batch = n / fmin(fmax(1.0, rint(n / batch)), n); /* parts of equal size, or nearly */
+    if (batch == n) j->sampler = PVI_FULL_BATCH;         /* every row, whatever the sampler */
     j->rate = batch / n;
     j->prob.batch = batch;
     j->group_rows = PVI_FULL_GROUP;
@@ -288,9 +296,11 @@ static pv_status check_needs(pvi_job *j)
             "optimizer=%s chooses among vertices, and set=%s has too many: use set=l1ball, simplex or polytope",
             j->opt->head.name, j->prob.set->head.name);
     if (!missing) return j->opt->needs & PV_PROX ? pvi_prox_check(j->ctx, j->prob.reg, j->prob.set) : PV_OK;
-    const char *what = missing & PV_SMOOTH    ? "a smooth loss"
-                       : missing & PV_CONVEX  ? "a convex loss"
-                       : missing & PV_COMPACT ? "a bounded constraint set (set=l2ball, ...)"
+    const char *what = missing & PV_SMOOTH   ? "a smooth loss"
+                       : missing & PV_CONVEX ? "a convex loss"
+                       : missing & PV_COMPACT
+                           ? j->opt->selects ? "a constraint set with vertices: set=l1ball, simplex or polytope"
+                                             : "a bounded constraint set (set=l2ball, ...)"
                        : missing & PV_LMO     ? "a constraint set with a linear oracle (set=l1ball, ...)"
                        : missing & PV_HESSIAN ? "a loss with a Hessian"
                                               : "something this loss, penalty or set does not have";

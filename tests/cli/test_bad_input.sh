@@ -106,6 +106,49 @@ usage_error 'optimizer=pdg: no such optimizer, did you mean pgd?' --optimizer pd
 usage_error 'model=logistc: no such link, did you mean logistic?' --model logistc
 usage_error 'privacy=maybe: one of on|off is needed' --privacy maybe
 
+# ---- loss, penalty, set and optimiser that do not fit
+usage_error 'optimizer=fw-l1 needs a constraint set with vertices: set=l1ball, simplex or polytope' --optimizer fw-l1
+usage_error 'optimizer=fw-l1 chooses among vertices, and set=l2ball has too many: use set=l1ball, simplex or polytope' \
+    --optimizer fw-l1 set=l2ball
+usage_error 'optimizer=fw-l1 has no step for reg=l1: use reg=none, the set keeps w small' --optimizer fw-l1 set=l1ball reg=l1
+usage_error 'optimizer=fw-l2 needs a bounded constraint set (set=l2ball, ...)' --optimizer fw-l2
+usage_error 'optimizer=fw-l2 needs a differentiable penalty, and reg=l1 is not: use reg=none or l2' \
+    --optimizer fw-l2 set=l2ball reg=l1
+usage_error 'mirror=entropy works on set=simplex only, not on set=l1ball; mirror=euclidean would work' \
+    --optimizer pmd optimizer.mirror=entropy set=l1ball
+usage_error 'set=polytope needs set.vertices=FILE, one vertex per line' set=polytope
+printf '1,0,0,0\n0,1,0,0\n' >vertices
+usage_error 'set=polytope has no exact projection, only a linear oracle; a Frank-Wolfe optimizer would work' \
+    set=polytope set.vertices=vertices
+rm vertices
+usage_error 'reg=l1ball: that is a constraint set, write set=l1ball' reg=l1ball
+usage_error 'reg.lambda=-1: a number between 0 and 1000000000000 is needed (lambda of (lambda/2) ||w||^2)' reg=l2 reg.lambda=-1
+usage_error 'set.radius=0: a number between 1e-12 and 1000000000000 is needed (R of ||w||_2 <= R)' set=l2ball set.radius=0
+usage_error 'set.lo=1 set.hi=1: a box needs lo below hi' set=box set.lo=1 set.hi=1
+usage_error 'calibration=paper: Theorem 2 of DP-PGD is void for optimizer.step = 3, which must be at most 2 (1/(2L)); calibration=default has no such condition' \
+    --quiet --delta 1e-4 optimizer.calibration=paper optimizer.step=3
+usage_error 'optimizer=prgd has a proof for replacing a row only: add --relation replace' --optimizer prgd
+
+# ---- labels that do not fit the loss
+usage_error 'the model predicts a number, which needs declared bounds, the lower below the upper: data.y_min=A data.y_max=B, or a schema' \
+    --model squared
+usage_error 'the model predicts a number, which needs declared bounds, the lower below the upper: data.y_min=A data.y_max=B, or a schema' \
+    --model huber data.y_min=1 data.y_max=0
+usage_error 'data.y_min and data.y_max bound a real label, but the model tells classes apart: leave them out, or use model=squared' \
+    data.y_min=0 data.y_max=1
+fails 2 'privet: data.y_min=3 data.y_max=1: the lower bound must be below the upper' \
+    plan --rows 100 --features 3 --model squared data.y_min=3 data.y_max=1
+bad 'small:1:1: label +1 is outside the declared -2 .. 0.5; data.outside=clamp would clamp it' small --model tukey data.y_min=-2 data.y_max=0.5
+ok train small --quiet --model squared --delta 1e-4 data.y_min=-1 data.y_max=0.5 data.outside=clamp --out number.pvt
+has out 'squared with 4 weights'
+ok eval number.pvt small
+has out 'RMSE'
+rm number.pvt
+fails 2 'privet: data.y_min or data.y_max and data.schema both declare the label; the schema'"'"'s "min" and "max" are enough' \
+    train table.csv --schema schema.json data.y_min=0 data.y_max=1 --out made.pvt
+fails 2 'privet: the model predicts a real number, but the declared label has 2 classes' \
+    train table.csv --schema schema.json --model squared --out made.pvt
+
 # ---- settings files
 fails 3 'privet: none.json: No such file or directory' plan --config none.json
 fails 3 'privet: folder: is a directory, a file is needed' plan --config folder

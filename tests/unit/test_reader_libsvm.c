@@ -173,7 +173,16 @@ static void real_labels(void **state)
     PVT_TRUE(m->y[0] == 10 && m->y[1] == -1);
     pvi_matrix_free(m);
     t.expect.y_hi = -1;
-    dt_fails(&t, "1 1:1\n", PV_E_PARAM, "real labels need declared bounds, the lower below the upper");
+    static const char wanted[] =
+        "the model predicts a number, which needs declared bounds, the lower below the upper: "
+        "data.y_min=A data.y_max=B, or a schema";
+    dt_fails(&t, "1 1:1\n", PV_E_PARAM, wanted);
+    t.cfg.y_min = -3; /* settings win over what the model expects */
+    dt_fails(&t, "1 1:1\n", PV_E_PARAM, wanted);
+    t.cfg.y_max = 4;
+    m = dt_load(&t, "5 1:1\n-7 1:1\n");
+    PVT_TRUE(m->y[0] == 4 && m->y[1] == -3 && m->domain.y_lo == -3 && m->domain.y_hi == 4);
+    pvi_matrix_free(m);
 }
 
 static void declared_sizes(void **state)
