@@ -30,11 +30,11 @@ const char *setting_default(jv p, char *out, size_t cap)
 static void setting_line(jv p, const char *indent)
 {
     enum { KEY = 26, DEFAULT = 9, RANGE = 21 };
-    char key[64], def[64], range[96], help[256];
+    char key[64], def[192], range[96], help[256];
     setting_range(p, range);
     printf("%s%-*s %-*s %-*s ", indent, KEY, jv_str(jv_get(p, "key"), key, sizeof key), DEFAULT,
            setting_default(p, def, sizeof def), RANGE, range);
-    if (strlen(range) > RANGE) printf("\n%s%*s", indent, KEY + DEFAULT + RANGE + 3, "");
+    if (strlen(range) > RANGE || strlen(def) > DEFAULT) printf("\n%s%*s", indent, KEY + DEFAULT + RANGE + 3, "");
     printf("%s%s\n", jv_str(jv_get(p, "help"), help, sizeof help), jv_true(jv_get(p, "certified")) ? " *" : "");
 }
 

@@ -12,6 +12,7 @@ static void roff(const char *s)
     for (; *s; s++) {
         if (*s == '-') fputs("\\-", stdout);
         else if (*s == '\\') fputs("\\e", stdout);
+        else if (*s == ',' && s[1] > ' ') fputs(",\\:", stdout); /* a long list may be broken here */
         else putchar(*s);
     }
 }
@@ -62,7 +63,7 @@ static void man_options(void)
 
 static void man_settings(jv list)
 {
-    char key[64], def[64], range[96], help[256], text[512];
+    char key[64], def[192], range[96], help[256], text[512];
     for (jv_iter it = jv_begin(list); jv_next(&it);) {
         setting_range(it.value, range);
         snprintf(text, sizeof text, "%s; default %s (%s)%s", jv_str(jv_get(it.value, "help"), help, sizeof help),
@@ -114,6 +115,7 @@ int cmd_man(cli *c)
     const pv_status s = pv_list(c->ctx, NULL, &json);
     if (s != PV_OK) return fail(c, s);
     printf(".TH PRIVET 1 \"\" \"privet %s\" \"User Commands\"\n", pv_version());
+    puts(".ad l"); /* descriptions of networks are long words: no line is stretched */
     section("NAME");
     puts("privet \\- train models under differential privacy and prove the cost");
     section("SYNOPSIS");

@@ -104,7 +104,8 @@ enum {
     PV_MARGIN = 1024u,  /* link: phi of m = y <w,x>; without it, of the residual <w,x> - y */
     PV_ELASTIC = 2048u, /* regulariser: a ||w||_1 + (strong/2) ||w||^2, with a = 0 if PV_SMOOTH */
     PV_L1_FIRST = 4096u, /* set: soft threshold, then project, is the exact prox of a ||w||_1  */
-    PV_L1_FLAT = 8192u  /* set: ||w||_1 is constant on it, so an l1 penalty changes nothing    */
+    PV_L1_FLAT = 8192u, /* set: ||w||_1 is constant on it, so an l1 penalty changes nothing    */
+    PV_ANY_LABEL = 16384u /* model: classes or numbers, its loss follows the labels           */
 };
 
 /* ---- GLM link: phi of the margin and its derivatives, a vector at a time ----------- */
@@ -148,6 +149,13 @@ typedef struct pv_model_ops {
      * proportional to the non-zeros; exact but for the rounding, so no group sums are needed.         */
     void (*grid_sum)(const void *st, const void *cfg, const pv_rows *rows, double clip, double spacing, int64_t *sum,
                      int64_t *n_bad, void *scratch);
+    /* Optional, before all others: completes cfg from the domain; PV_E_PARAM: the model does not fit the data. */
+    pv_status (*open)(void *cfg, const pv_domain *dom, pv_ctx *ctx);
+    /* Optional: d weights to start from, by cfg and public quantities only; NULL: zeros.                     */
+    void (*start)(const void *cfg, const pv_domain *dom, double *w);
+    /* Optional: how many tensors the weights consist of, and their sizes in order unless NULL; NULL: one.     */
+    int64_t (*tensors)(const void *cfg, const pv_domain *dom, int64_t *sizes);
+    double clip; /* default bound on one row's gradient where constants() knows none; 0: none                */
 } pv_model_ops;
 
 /* ---- regulariser r(w): never noised, never part of a sensitivity ---------------------
@@ -235,6 +243,9 @@ typedef struct pv_problem { /* public quantities only                           
     const pv_set_ops *set;  /* NULL: the whole space                                            */
     const void *set_cfg, *set_st;
     const pv_event *grad_event, *atom_event; /* cost of one query of each; NULL: not offered    */
+    const double *start;   /* d weights to start from; NULL: zeros                                   */
+    const int64_t *tensor; /* sizes of the tensors the weights consist of, `tensors` of them          */
+    int64_t tensors;       /* 0: one tensor                                                          */
 } pv_problem;
 
 /* g = M(sum of clipped row gradients at w) / expected batch size (never the realised one):

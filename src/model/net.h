@@ -63,12 +63,12 @@ pv_status pvi_net_shape(pv_ctx *ctx, pvi_net *net, pvi_hwc in, int64_t outputs);
 enum { PVI_CLIP_FLAT, PVI_CLIP_LAYER, PVI_CLIP_AUTOMATIC }; /* order of model.clipping */
 typedef struct pvi_net_cfg {
     const char *layers; /* settings */
-    int64_t clipping, seed;
-    double gamma, scale;
-    pvi_net net; /* filled by check */
+    int64_t loss, clipping, seed;
+    double gamma, scale; /* scale: factor of every input value */
+    pvi_net net;         /* filled by pvi_net_open */
 } pvi_net_cfg;
-/* The network a model file was trained with: reads `layers` and checks them against the domain. */
-pv_status pvi_net_open(pv_ctx *ctx, pvi_net_cfg *cfg, const pv_domain *dom);
-bool pvi_is_net(const pv_plugin *model);
+/* The slot `open`: reads the layers and checks them against the domain. */
+pv_status pvi_net_open(void *cfg, const pv_domain *dom, pv_ctx *ctx);
+bool pvi_is_net(const pv_model_ops *model); /* its cfg is a pvi_net_cfg */
 
 #endif

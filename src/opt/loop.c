@@ -83,6 +83,10 @@ int64_t pvi_default_steps(const pv_problem *p, double eta, double beta, double N
 pv_status pvi_default_step(const pv_problem *p, double factor, double *eta)
 {
     const double L = pvi_smoothness(p);
+    if (p->start && !isfinite(L)) {
+        *eta = 0.5 / p->G;
+        return PV_OK;
+    }
     if (!isfinite(L) || !(L > 0.0))
         return pvi_fail(p->ctx, PV_E_PARAM,
                         "this loss has no smoothness constant to take a step from: set optimizer.step");

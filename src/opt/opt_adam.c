@@ -90,7 +90,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const pv_status st = pv_query_grad(o, w, s->g); /* the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
-    pvi_smooth(&s->smoother, s->g, p->d);
+    pvi_smooth_tensors(&s->smoother, p, s->g);
     move(s, c, t, eta, w, p->d);
     pv_prox(p, eta, w);
     return pvi_loop_end(&s->loop, p, t, w);

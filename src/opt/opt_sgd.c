@@ -78,7 +78,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
-    pvi_smooth(&s->smoother, s->g, p->d);
+    pvi_smooth_tensors(&s->smoother, p, s->g);
     for (int64_t j = 0; j < p->d; j++) {
         s->m[j] = c->momentum * s->m[j] + s->g[j]; /* (1) */
         w[j] -= eta * s->m[j];

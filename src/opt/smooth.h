@@ -19,6 +19,8 @@ typedef struct pvi_smoother { /* zero-initialise; memory is borrowed from the ar
 pv_status pvi_smooth_open(pvi_smoother *s, pv_arena *a, double sigma, int64_t max_d);
 /* g <- A_sigma^{-1} g for 0 <= d <= max_d.  The result does not depend on the number of threads. */
 void pvi_smooth(const pvi_smoother *s, double *g, int64_t d);
+/* The same for every tensor of the weights on its own. */
+void pvi_smooth_tensors(const pvi_smoother *s, const pv_problem *p, double *g);
 
 /* (1/d) sum_i lambda_i^{-1} and (1/d) sum_i lambda_i^{-2} over the eigenvalues of A_sigma: the factors by
  * which smoothing shrinks the noise term of the utility bounds.  d >= 1. */

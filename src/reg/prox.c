@@ -76,7 +76,8 @@ void pv_reg_grad(const pv_problem *p, const double *w, double *g)
 
 void pvi_set_start(const pv_problem *p, double *w)
 {
-    memset(w, 0, (size_t)p->d * sizeof *w);
+    if (p->start) memcpy(w, p->start, (size_t)p->d * sizeof *w);
+    else memset(w, 0, (size_t)p->d * sizeof *w);
     if (!p->set) return;
     if (p->set->project) p->set->project(p->set_st, p->set_cfg, w, p->d);
     else p->set->lmo(p->set_st, p->set_cfg, w, w, p->d); /* no direction preferred: any member */

@@ -25,18 +25,30 @@ static pv_status find_plugin(pv_ctx *ctx, pv_kind kind, const char *key, const c
     return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, there is %s", key, name, pv_kind_name(kind), all);
 }
 
+/* model=cnn:conv16x3,... is short for model=cnn model.layers=conv16x3,... */
+static pv_status set_layers(pv_plan *plan, pv_arena *a, const pvi_model_choice *m, const char *layers)
+{
+    if (!pvi_param_find(m->named->params, "layers"))
+        return pvi_fail(plan->ctx, PV_E_PARAM, "model=%s: %s takes no layers, mlp and cnn do", plan->s.model,
+                        m->named->name);
+    return pvi_param_set(plan->ctx, a, "model.", m->named->params, m->named_cfg, "layers", layers);
+}
+
 pv_status pvi_model_choose(pv_plan *plan, pv_arena *a, pvi_model_choice *out)
 {
-    const char *name = plan->s.model;
+    const char *colon = strchr(plan->s.model, ':'), *name = plan->s.model;
     pv_status s;
 
     memset(out, 0, sizeof *out);
+    if (colon && !(name = pvi_arena_strdup(a, plan->s.model, (size_t)(colon - plan->s.model))))
+        return pvi_nomem(plan->ctx);
     const pv_plugin *link = pv_find(PV_KIND_link, name), *model = pv_find(PV_KIND_model, name);
     if (model && strcmp(name, "glm") == 0)
         return pvi_fail(plan->ctx, PV_E_PARAM, "model=glm: name the loss instead, for example model=logistic");
     if (!link && !model && (s = find_plugin(plan->ctx, PV_KIND_link, "model", name, &link)) != PV_OK) return s;
     out->named = link ? link : model;
     if ((s = pvi_plugin_cfg(plan, a, "model.", out->named, &out->named_cfg)) != PV_OK) return s;
+    if (colon && (s = set_layers(plan, a, out, colon + 1)) != PV_OK) return s;
     if (!link) {
         out->ops = (const pv_model_ops *)model;
         out->cfg = out->named_cfg;
@@ -60,6 +72,7 @@ pvi_expect pvi_model_expect(const pvi_model_choice *m)
 {
     pvi_expect e = { .classes = 0, .y_lo = -INFINITY, .y_hi = INFINITY };
     if (model_props(m) & PV_CLASSIFY) e.classes = m->link ? 2 : -1;
+    if (model_props(m) & PV_ANY_LABEL) e.classes = -1;
     return e;
 }
 
@@ -98,7 +111,9 @@ static pv_status open_set(pvi_job *j)
 static pv_status choose_optimizer(pvi_job *j)
 {
     const pv_plugin *head;
-    pv_status s = find_plugin(j->ctx, PV_KIND_optimizer, "optimizer", j->plan->s.optimizer, &head);
+    const char *named = j->plan->s.optimizer;
+    if (strcmp(named, "auto") == 0) named = j->model.ops->start ? "sgd" : "pgd";
+    pv_status s = find_plugin(j->ctx, PV_KIND_optimizer, "optimizer", named, &head);
     if (s != PV_OK) return s;
     j->opt = (const pv_optimizer_ops *)head;
     return pvi_plugin_cfg(j->plan, j->arena, "optimizer.", head, &j->opt_cfg);
@@ -169,6 +184,7 @@ static pv_status shape_from_settings(pvi_job *j)
 static pv_status check_labels(pvi_job *j)
 {
     const bool classify = model_props(&j->model) & PV_CLASSIFY;
+    if (model_props(&j->model) & PV_ANY_LABEL) return PV_OK;
     if (classify && j->dom.classes == 0)
         return pvi_fail(j->ctx, PV_E_PARAM,
                         "model=%s needs classes as labels, and the labels are numbers: "
@@ -185,12 +201,36 @@ static pv_status check_labels(pvi_job *j)
     return PV_OK;
 }
 
+/* The number of weights, what they start from and which tensors they form. */
+static pv_status open_model(pvi_job *j)
+{
+    const pv_model_ops *m = j->model.ops;
+    const pv_status s = m->open ? m->open(j->model.cfg, &j->dom, j->ctx) : PV_OK;
+    if (s != PV_OK) return s;
+    j->prob.d = m->dim(j->model.cfg, &j->dom);
+    if (m->start) {
+        double *w = pv_arena_f64(j->arena, j->prob.d);
+        if (!w) return pvi_nomem(j->ctx);
+        m->start(j->model.cfg, &j->dom, w);
+        j->prob.start = w;
+    }
+    if (m->tensors) {
+        j->prob.tensors = m->tensors(j->model.cfg, &j->dom, NULL);
+        int64_t *sizes = pv_arena_get(j->arena, sizeof *sizes * (size_t)j->prob.tensors);
+        if (!sizes) return pvi_nomem(j->ctx);
+        m->tensors(j->model.cfg, &j->dom, sizes);
+        j->prob.tensor = sizes;
+    }
+    return PV_OK;
+}
+
 /* (1) */
 static pv_status set_clip(pvi_job *j)
 {
     double G, L, clip = j->plan->s.clip;
     j->model.ops->constants(j->model.cfg, &j->dom, &G, &L);
     if (isnan(clip) && isfinite(G)) clip = G;
+    if (isnan(clip) && j->model.ops->clip > 0.0) clip = j->model.ops->clip;
     if (isnan(clip) && !j->private_run) clip = 1e6; /* only the grid needs some bound */
     if (isnan(clip)) { /* a loss without a bound of its own: the gradient at w = 0 is at most |y| R */
         const double y = fmax(fabs(j->dom.y_lo), fabs(j->dom.y_hi));
@@ -326,7 +366,7 @@ static pv_status fill(pvi_job *j, const pvi_matrix *m)
                         (long long)j->dom.p - 1);
     j->prob.ctx = j->ctx;
     j->prob.n = j->dom.n;
-    j->prob.d = j->model.ops->dim(j->model.cfg, &j->dom);
+    if ((s = open_model(j)) != PV_OK) return s;
     j->prob.props = model_props(&j->model);
     if (j->prob.set) j->prob.props |= j->prob.set->props & (PV_COMPACT | PV_LMO);
     j->sparse = j->model.ops->grid_sum && (m ? !m->x : pvi_data_is_sparse(&j->plan->s.data, j->dom.p));

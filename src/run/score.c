@@ -26,6 +26,7 @@ static pv_status open_model(pv_model *m, const char *path)
     m->plan->s.data.schema = m->file.schema; /* the text itself */
     if ((s = pvi_model_choose(m->plan, m->arena, &m->choice)) != PV_OK) return s;
     const pv_model_ops *ops = m->choice.ops;
+    if (ops->open && (s = ops->open(m->choice.cfg, &m->file.domain, m->ctx)) != PV_OK) return s;
     if (m->file.d != ops->dim(m->choice.cfg, &m->file.domain))
         return pvi_fail(m->ctx, PV_E_FORMAT, "%s: %lld weights do not fit model=%s with %lld columns", path,
                         (long long)m->file.d, m->file.model, (long long)m->file.domain.p);

@@ -13,7 +13,7 @@ const pv_param pvi_settings_params[] = {
     ROW("model", PV_STR, model, 0, 0, 0, true, "loss (a link) or model to train", "logistic"),
     ROW("reg", PV_STR, reg, 0, 0, 0, false, "penalty r(w) added to the average loss", "none"),
     ROW("set", PV_STR, set, 0, 0, 0, false, "constraint set for the weights", "none"),
-    ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true, "algorithm", "pgd"),
+    ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true, "algorithm; auto: pgd, and sgd for a network", "auto"),
     ROW("mechanism", PV_STR, mechanism, 0, 0, 0, true,
         "noise added to what is released; auto: the one the optimiser has a proof for", "auto"),
     ROW("accountant", PV_STR, accountant, 0, 0, 0, true, "computes the cost; best takes the smallest bound", "best"),
@@ -226,6 +226,7 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     pvi_jw_open(&w, NULL, '{');
     pvi_settings s = plan->s;
     if (job) s.mechanism = job->mech->head.name;
+    if (job) s.optimizer = job->opt->head.name;
     write_rows(pvi_settings_params, &s, "", with_paths, &w);
     write_rows(pvi_data_params, &plan->s.data, "data.", with_paths, &w);
     if (job) {

@@ -188,7 +188,9 @@ static void check_default(pv_kind kind, const pv_plugin *p, const pv_param *r)
                   r->def);
         PVT_CHECK(r->type == PV_F64 || automatic || r->def == floor(r->def), AT "%s: default %g", WHO, r->key,
                   r->def);
-        PVT_CHECK(!automatic || kind == PV_KIND_optimizer, AT "%s: only optimisers resolve auto", WHO, r->key);
+        const bool resolves =
+            kind == PV_KIND_optimizer || (kind == PV_KIND_model && ((const pv_model_ops *)(const void *)p)->open);
+        PVT_CHECK(!automatic || resolves, AT "%s: only optimisers and networks resolve auto", WHO, r->key);
     }
     if (r->type == PV_BOOL) PVT_CHECK(r->def == 0 || r->def == 1, AT "%s: default %g", WHO, r->key, r->def);
     if (r->type == PV_ENUM) {

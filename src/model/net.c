@@ -1,0 +1,423 @@
+/* net.c - neural networks: exact per-example clipping without per-example gradients in memory.
+ *
+ *   a      input of a layer for one example        b    gradient of the example's loss by the layer's output
+ *   C      clip                                     f    clip factor of one example
+ *   t      output pixels of a convolution, a_t the patch of the input below pixel t
+ *   u      2^-24
+ *
+ * Rows go through the network in micro-batches that stay in the cache.  The loss of a row is
+ *   (1) log sum_c e^(z_c) - z_y  or  ||z - y||^2/2  (y the unit vector of the class, or the number itself)
+ * of its outputs z.  Going backward, the squared norms of a row's gradient are found layer by layer:
+ *   (2) dense      the gradient is a b', its bias b:   (||a||^2 + 1) ||b||^2.  No product is formed.
+ *   (3) conv       sum_t a_t b_t', its bias sum_t b_t.  This matrix is formed for one row at a time in a scratch
+ *                  of one layer's size.  That costs no arithmetic: the same products are needed for the sum of
+ *                  the clipped gradients anyhow, where (3) is multiplied by f and added.  (The other way, norms
+ *                  from the inner products of all pairs a_s'a_t, b_s'b_t and then the sum, needs both.)
+ *   (4) groupnorm  two vectors, formed likewise.
+ * Then  flat       f = min(1, C/n),  n^2 the sum of all layers' squared norms
+ *       per layer  f_l = min(1, C/(sqrt(L) n_l)) for each of the L layers with weights
+ *       automatic  f = C/(n + gamma)
+ * and g += f (3), f (4) row by row; dense layers get b <- f b and one product sum_i a_i b_i' per micro-batch,
+ * accumulated row after row.
+ *
+ * Privacy.  Activations and b of a row are fixed sequences of float operations on that row and the weights, the
+ * same wherever it stands in a micro-batch and whatever stands beside it (net_run.h).  What a row adds is
+ * therefore a function of the row alone: the exact vector q with parts a (f b)' and f (3), where f b and (3) are the
+ * floats as computed.
+ *   (M1) n^2 is a sum of squares of these very floats, in double: exact to d 2^-52.  f is C (1 - 4u)/n as a float,
+ *        off by u, and f b another u:  ||q|| <= C.  A row whose n^2 is not finite adds nothing and is counted.
+ *   (M2) Each coordinate of g is a sequence of one multiply-add per row, as in glm.c (5), which holds for any d.
+ *   (M3) Likewise: a row that adds nothing is left out or adds exact zeros.
+ * Public quantities only: shapes, start weights (a fixed stream, not the run's randomness), micro-batch size.
+ *
+ * Start     weights uniform in +-sqrt(6/fan_in) before relu and gelu, +-sqrt(6/(fan_in + fan_out)) elsewhere.
+ * Input     multiplied by `scale`, by default sqrt(p)/R: a row at the norm bound R has mean square 1.
+ * Reference Abadi et al. 2016 (clipping); Goodfellow 2015 (2); Bu et al. 2023 (automatic clipping);
+ *           He et al. 2015, Glorot, Bengio 2010 (start). */
+#include "model/net_run.h"
+
+#include <float.h>
+
+extern const pvi_net_kernel PVI_DECLARE_ISA(pvi_net_kernel);
+const pvi_net_kernel *const pvi_net_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_net_kernel);
+
+enum { LOSS_AUTO, LOSS_CROSS_ENTROPY, LOSS_SQUARED };
+
+/* ---- the network behind the settings --------------------------------------------------------------------- */
+
+pv_status pvi_net_open(void *c_, const pv_domain *dom, pv_ctx *ctx)
+{
+    pvi_net_cfg *c = c_;
+    const pvi_hwc in =
+        dom->height > 0 ? (pvi_hwc) { dom->height, dom->width, dom->channels } : (pvi_hwc) { 1, 1, dom->p };
+    pv_status s = pvi_net_parse(ctx, c->layers, &c->net);
+    if (s == PV_OK && dom->height == 0 && c->net.layer[0].kind == PVI_LAYER_CONV)
+        s = pvi_fail(
+            ctx, PV_E_PARAM,
+            "model: layer 1 (%s) needs images, and the data is a table of %lld columns: data.image=28x28 says "
+            "that rows are images",
+            c->net.layer[0].text, (long long)dom->p);
+    if (s == PV_OK && dom->classes == 0 && c->loss == LOSS_CROSS_ENTROPY)
+        s = pvi_fail(ctx, PV_E_PARAM, "model.loss=cross-entropy needs classes as labels, and the labels are numbers");
+    if (s == PV_OK) s = pvi_net_shape(ctx, &c->net, in, dom->classes == 0 ? 1 : dom->classes);
+    if (isnan(c->scale)) c->scale = sqrt((double)(in.h * in.w * in.c)) / dom->row_norm;
+    return s;
+}
+
+static int64_t dim(const void *cfg, const pv_domain *dom)
+{
+    (void)dom;
+    return ((const pvi_net_cfg *)cfg)->net.d;
+}
+
+static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_rows)
+{
+    pvi_net_plan p;
+    (void)dom;
+    (void)max_rows;
+    pvi_net_plan_make(&((const pvi_net_cfg *)cfg)->net, &p);
+    return pvi_net_scratch(&p);
+}
+
+static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
+{
+    pvi_net_state *s = st;
+    const pvi_net_cfg *c = cfg;
+    s->net = &c->net;
+    s->kernel = pvi_net_kernel_isa[pvi_isa()];
+    s->scale = (float)c->scale;
+    s->classes = dom->classes;
+    return pvi_net_pack(s, w, a);
+}
+
+/* ---- start ------------------------------------------------------------------------------------------------ */
+
+typedef struct stream { /* uniform numbers from a public key: ChaCha20 of zeros, the seed as nonce */
+    uint64_t seed, block;
+    uint32_t word[16];
+    int left;
+} stream;
+
+static double next_uniform(stream *s) /* in (-1, 1) */
+{
+    static const uint8_t key[PVI_KEY_SIZE];
+    if (s->left == 0) {
+        pvi_chacha20(key, s->seed, s->block++, (uint8_t *)s->word, sizeof s->word);
+        s->left = 16;
+    }
+    return ((double)s->word[--s->left] + 0.5) * 0x1p-31 - 1.0;
+}
+
+static double start_range(const pvi_net *net, int64_t i)
+{
+    const pvi_layer *l = &net->layer[i];
+    const double in = (double)(l->n_weights / l->units),
+                 out = (double)l->units * (l->kind == PVI_LAYER_CONV ? (double)(l->kernel * l->kernel) : 1.0);
+    for (int64_t k = i + 1; k < net->n && net->layer[k].kind != PVI_LAYER_TANH && !net->layer[k].n_weights; k++)
+        if (net->layer[k].kind == PVI_LAYER_RELU || net->layer[k].kind == PVI_LAYER_GELU) return sqrt(6.0 / in);
+    return sqrt(6.0 / (in + out));
+}
+
+static void start(const void *cfg, const pv_domain *dom, double *w)
+{
+    const pvi_net_cfg *c = cfg;
+    stream s = { .seed = (uint64_t)c->seed };
+    (void)dom;
+    memset(w, 0, sizeof *w * (size_t)c->net.d);
+    for (int64_t i = 0; i < c->net.n; i++) {
+        const pvi_layer *l = &c->net.layer[i];
+        if (l->n_weights == 0) continue;
+        const double range = l->kind == PVI_LAYER_GROUPNORM ? 0.0 : start_range(&c->net, i);
+        for (int64_t j = 0; j < l->n_weights; j++)
+            w[l->weights + j] = l->kind == PVI_LAYER_GROUPNORM ? 1.0 : range * next_uniform(&s);
+    }
+}
+
+static int64_t tensors(const void *cfg, const pv_domain *dom, int64_t *sizes)
+{
+    const pvi_net *net = &((const pvi_net_cfg *)cfg)->net;
+    int64_t n = 0;
+    (void)dom;
+    for (int64_t i = 0; i < net->n; i++) {
+        if (net->layer[i].n_weights == 0) continue;
+        if (sizes) {
+            sizes[n] = net->layer[i].n_weights;
+            sizes[n + 1] = net->layer[i].n_biases;
+        }
+        n += 2;
+    }
+    return n;
+}
+
+/* ---- loss ---------------------------------------------------------------------------------------------------- */
+
+static double squared_loss(const pvi_net_state *s, const float *z, float y, float *delta)
+{
+    double sum = 0.0;
+    for (int64_t c = 0; c < s->net->outputs; c++) {
+        const float want = s->classes == 0 ? y : (float)((float)c == y), d = z[c] - want;
+        sum += 0.5 * (double)d * (double)d;
+        if (delta) delta[c] = d;
+    }
+    return sum;
+}
+
+static double cross_entropy(const pvi_net_state *s, const float *z, float y, float *delta)
+{
+    const int64_t k = s->net->outputs, own = (int64_t)y;
+    double top = (double)z[0], others = 0.0;
+    for (int64_t c = 1; c < k; c++) top = fmax(top, (double)z[c]);
+    for (int64_t c = 0; c < k; c++)
+        if (c != own) others += exp((double)z[c] - top);
+    const double mine = exp((double)z[own] - top), sum = others + mine;
+    for (int64_t c = 0; delta && c < k; c++)
+        delta[c] = (float)((c == own ? -others : exp((double)z[c] - top)) / sum); /* own: precise near p = 1 */
+    return log(sum) + top - (double)z[own];
+}
+
+/* (1), and its gradient by the outputs unless NULL; NAN: a label or an output that cannot be used. */
+static double row_loss(const pvi_net_state *s, const pvi_net_cfg *c, const float *z, float y, float *delta)
+{
+    for (int64_t j = 0; j < s->net->outputs; j++)
+        if (!isfinite(z[j])) return (double)NAN;
+    if (s->classes == 2) y = 0.5f * (y + 1.0f); /* two classes are stored as -1 and +1 */
+    if (!isfinite(y)) return (double)NAN;
+    if (s->classes > 0 && !(y >= 0.0f && y < (float)s->classes && y == floorf(y))) return (double)NAN;
+    return s->classes == 0 || c->loss == LOSS_SQUARED ? squared_loss(s, z, y, delta) : cross_entropy(s, z, y, delta);
+}
+
+/* ---- clipping ------------------------------------------------------------------------------------------------- */
+
+static float as_factor(double f)
+{
+    return f >= (double)FLT_MIN ? (float)f : 0.0f;
+}
+
+/* Factors of all layers from their squared norms; false: the row is not usable. */
+static bool clip_factors(const pvi_net_state *s, const pvi_net_cfg *c, double clip, const double *norm2,
+                         float *factor)
+{
+    const pvi_net *net = s->net;
+    const double bound = clip * (1.0 - 0x1p-22); /* (M1) */
+    double total = 0.0, parts = 0.0;
+    for (int64_t i = 0; i < net->n; i++) {
+        if (net->layer[i].n_weights == 0) continue;
+        total += norm2[i];
+        parts += 1.0;
+    }
+    if (!(total < (double)INFINITY)) return false;
+    const double n = sqrt(total), share = bound / sqrt(parts);
+    for (int64_t i = 0; i < net->n; i++) {
+        if (net->layer[i].n_weights == 0) continue;
+        const double own = sqrt(norm2[i]);
+        double f = n <= bound ? 1.0 : bound / n;
+        if (c->clipping == PVI_CLIP_LAYER) f = own <= share ? 1.0 : share / own;
+        if (c->clipping == PVI_CLIP_AUTOMATIC) f = bound / (n + c->gamma);
+        factor[i] = clip < (double)INFINITY ? as_factor(f) : 1.0f;
+    }
+    return true;
+}
+
+/* Layers whose gradient was formed for this row. */
+static void add_formed(const pvi_net_state *s, const pvi_net_work *k, int64_t e, float *g)
+{
+    const pvi_net_plan *p = &s->plan;
+    for (int64_t i = 0; i < s->net->n; i++) {
+        const pvi_layer *l = &s->net->layer[i];
+        const int64_t n = l->n_weights + l->n_biases;
+        if (n == 0 || l->kind == PVI_LAYER_DENSE) continue;
+        const float *const v = i < p->first_dense ? k->x + p->inst + l->weights : k->x + p->place[i].inst + e * n;
+        s->kernel->axpy(k->factor[e][i], v, n, g + l->weights);
+    }
+}
+
+/* g += sum of a (f b)' and f b over the micro-batch's usable rows, one after the other. */
+static void add_dense(const pvi_net_state *s, pvi_net_work *k, int64_t i, float *g)
+{
+    const pvi_layer *l = &s->net->layer[i];
+    const pvi_place *c = &s->plan.place[i];
+    static const int32_t zero[PVI_NET_BATCH];
+    const float one = 1.0f;
+    int64_t rows = 0;
+    for (int64_t e = 0; e < k->n; e++) {
+        float *const b = k->x + c->delta + e * c->out_size;
+        const float f = k->factor[e][i];
+        if (f == 0.0f) continue;
+        if (f != 1.0f)
+            for (int64_t j = 0; j < c->out_size; j++) b[j] *= f;
+        k->at[rows] = (int32_t)(e * c->in_size);
+        k->bt[rows++] = (int32_t)(e * c->out_size);
+    }
+    const pvi_taps weights = { k->at, rows, 1, l->in.c, 0 }, biases = { zero, rows, 1, 1, 0 };
+    s->kernel->outer(&weights, k->x + c->in, k->x + c->delta, k->bt, l->units, true, g + l->weights);
+    s->kernel->outer(&biases, &one, k->x + c->delta, k->bt, l->units, true, g + l->biases);
+}
+
+static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
+                     void *scratch)
+{
+    const pvi_net_state *s = st;
+    pvi_net_work *k = scratch;
+    const pvi_place *last = &s->plan.place[s->net->n - 1];
+
+    PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
+    for (int64_t first = 0; first < rows->n; first += k->n) {
+        pvi_net_fill(s, rows, first, k);
+        const float *const z = pvi_net_forward(s, k);
+        memset(k->factor, 0, sizeof k->factor[0] * (size_t)k->n);
+        for (int64_t e = 0; e < k->n; e++) {
+            float *const delta = k->x + last->delta + e * last->out_size;
+            k->usable[e] = isfinite(row_loss(s, cfg, z + e * last->out_size, rows->y[k->row[e]], delta));
+            if (!k->usable[e]) memset(delta, 0, sizeof *delta * (size_t)last->out_size);
+        }
+        pvi_net_back_tail(s, k);
+        for (int64_t e = 0; e < k->n; e++) {
+            if (k->usable[e]) pvi_net_back_head(s, k, e);
+            if (k->usable[e] && clip_factors(s, cfg, clip, k->norm2[e], k->factor[e])) add_formed(s, k, e, g);
+            else ++*n_bad;
+        }
+        for (int64_t i = s->plan.first_dense; i < s->net->n; i++)
+            if (s->net->layer[i].kind == PVI_LAYER_DENSE) add_dense(s, k, i, g);
+    }
+}
+
+static double rounding(const void *cfg, int64_t m, int64_t d)
+{
+    (void)cfg;
+    return pvi_sum_rounding(m, d);
+}
+
+/* ---- values and scores ------------------------------------------------------------------------------------------ */
+
+static double value_sum(const void *st, const void *cfg, const pv_rows *rows, void *scratch)
+{
+    const pvi_net_state *s = st;
+    pvi_net_work *k = scratch;
+    double sum = 0.0;
+    for (int64_t first = 0; first < rows->n; first += k->n) {
+        pvi_net_fill(s, rows, first, k);
+        const float *const z = pvi_net_forward(s, k);
+        for (int64_t e = 0; e < k->n; e++) {
+            const double loss = row_loss(s, cfg, z + e * s->net->outputs, rows->y[k->row[e]], NULL);
+            if (isfinite(loss)) sum += loss;
+        }
+    }
+    return sum;
+}
+
+static int64_t outputs(const void *cfg, const pv_domain *dom)
+{
+    (void)cfg;
+    return dom->classes <= 2 ? 1 : dom->classes;
+}
+
+/* Two classes: the margin of the second; otherwise all outputs. */
+static void predict(const void *st, const void *cfg, const pv_rows *rows, float *score, void *scratch)
+{
+    const pvi_net_state *s = st;
+    pvi_net_work *k = scratch;
+    const int64_t n = s->net->outputs;
+    (void)cfg;
+    for (int64_t first = 0; first < rows->n; first += k->n) {
+        pvi_net_fill(s, rows, first, k);
+        const float *const z = pvi_net_forward(s, k);
+        if (s->classes != 2) memcpy(score + first * n, z, sizeof *z * (size_t)(k->n * n));
+        else
+            for (int64_t e = 0; e < k->n; e++) score[first + e] = z[2 * e + 1] - z[2 * e];
+    }
+}
+
+static void constants(const void *cfg, const pv_domain *dom, double *G, double *L)
+{
+    (void)cfg;
+    (void)dom;
+    *G = *L = (double)INFINITY;
+}
+
+/* ---- the models ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS_OF(default_layers)                                                                                      \
+    {                                                                                                                \
+        { "layers",      PV_STR, offsetof(pvi_net_cfg, layers), 0, 0, 0, true, "the network, layer by layer",        \
+          default_layers },                                                                                          \
+            { "loss",                                                                                                \
+              PV_ENUM,                                                                                               \
+              offsetof(pvi_net_cfg, loss),                                                                           \
+              LOSS_AUTO,                                                                                             \
+              0,                                                                                                     \
+              0,                                                                                                     \
+              true,                                                                                                  \
+              "auto: cross-entropy for classes, squared for numbers",                                                \
+              "auto|cross-entropy|squared" },                                                                        \
+            { "clipping",                                                                                            \
+              PV_ENUM,                                                                                               \
+              offsetof(pvi_net_cfg, clipping),                                                                       \
+              PVI_CLIP_FLAT,                                                                                         \
+              0,                                                                                                     \
+              0,                                                                                                     \
+              true,                                                                                                  \
+              "how a row's gradient is bounded: as a whole, layer by layer, or scaled to just below C",              \
+              "flat|layer|automatic" },                                                                              \
+            { "gamma",                                                                                               \
+              PV_F64,                                                                                                \
+              offsetof(pvi_net_cfg, gamma),                                                                          \
+              0.01,                                                                                                  \
+              1e-9,                                                                                                  \
+              1e9,                                                                                                   \
+              false,                                                                                                 \
+              "gamma of automatic clipping, C g/(||g|| + gamma)",                                                    \
+              NULL },                                                                                                \
+            { "scale",                                                                                               \
+              PV_F64,                                                                                                \
+              offsetof(pvi_net_cfg, scale),                                                                          \
+              PV_AUTO,                                                                                               \
+              1e-6,                                                                                                  \
+              1e6,                                                                                                   \
+              false,                                                                                                 \
+              "factor of every input value; auto: sqrt(columns)/R",                                                  \
+              NULL },                                                                                                \
+            { "seed", PV_I64, offsetof(pvi_net_cfg, seed), 1, 0, 9e15, false, "of the public start weights", NULL }, \
+        {                                                                                                            \
+            0                                                                                                        \
+        }                                                                                                            \
+    }
+
+#define NET_MODEL(cname, text, what, default_layers)                                                                 \
+    static const pv_param cname##_params[] = ROWS_OF(default_layers);                                                \
+    const pv_model_ops pv_model_##cname = {                                                                          \
+        .head = { .abi = PV_PLUGIN_ABI,                                                                              \
+                  .name = text,                                                                                      \
+                  .summary = what,                                                                                   \
+                  .reference = "Abadi et al. 2016; Goodfellow 2015",                                                 \
+                  .cfg_size = sizeof(pvi_net_cfg),                                                                   \
+                  .state_size = sizeof(pvi_net_state),                                                               \
+                  .params = cname##_params },                                                                        \
+        .props = PV_ANY_LABEL,                                                                                       \
+        .dim = dim,                                                                                                  \
+        .scratch = scratch_size,                                                                                     \
+        .begin = begin,                                                                                              \
+        .grad_sum = grad_sum,                                                                                        \
+        .rounding = rounding,                                                                                        \
+        .value_sum = value_sum,                                                                                      \
+        .outputs = outputs,                                                                                          \
+        .predict = predict,                                                                                          \
+        .constants = constants,                                                                                      \
+        .open = pvi_net_open,                                                                                        \
+        .start = start,                                                                                              \
+        .tensors = tensors,                                                                                          \
+        .clip = 1.0,                                                                                                 \
+    }
+
+NET_MODEL(mlp, "mlp", "a network on tables: layers of a description, dense64,relu,dense unless said",
+          "dense64,relu,dense");
+NET_MODEL(cnn, "cnn", "a network on images: layers of a description, for example conv16x3,relu,pool2,dense",
+          "conv16x3same,relu,pool2,conv32x3same,relu,pool2,dense");
+NET_MODEL(mnist_cnn, "mnist-cnn", "the tutorial network for MNIST: two convolutions, two dense layers",
+          "conv16x8s2same,relu,pool2s1,conv32x4s2valid,relu,pool2s1,flatten,dense32,relu,dense");
+NET_MODEL(cifar_cnn, "cifar-cnn", "the tutorial network for CIFAR-10: two convolutions, three dense layers",
+          "conv64x5same,relu,pool3s2,conv64x5same,relu,pool3s2,flatten,dense384,relu,dense192,relu,dense");
+
+bool pvi_is_net(const pv_model_ops *model)
+{
+    return model->open == pvi_net_open;
+}

@@ -1,0 +1,316 @@
+/* net.kernel.c - the inner loops of networks; what they compute is said in net_run.h, why in net.c.
+ *
+ * product   a tile of up to ROWS rows by NV vectors of outputs stays in registers while the taps go by; each step
+ *           loads NV vectors of weights and one number per row.
+ * outer     a tile of weights stays in registers while the rows go by.  Where a filter fills one vector only, two
+ *           segments share a tile, for the sake of enough independent sums.
+ * All other functions run over contiguous channels. */
+#include "model/net_run.h"
+#include "model/simd.h"
+
+enum { ROWS = 9, NV = PVI_W == 16 ? 2 : 1, TAPS = 8 };
+
+/* A NaN stays one, so that the example is noticed. */
+PVI_INLINE vf vpositive(vf x)
+{
+    return vsel(x < 0.0f, vset(0.0f), x);
+}
+
+/* ---- products ------------------------------------------------------------------------------------------ */
+
+/* rows and nv are constants where this is inlined. */
+PVI_INLINE void product_tile(const float *const *row, int rows, int nv, const pvi_taps *p, const float *w,
+                             int64_t ldw, const float *bias, int64_t lanes, bool relu, float *out, int64_t ldo)
+{
+    vf a[ROWS][NV];
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < nv; v++) a[r][v] = bias ? vload(bias + v * W) : vset(0.0f);
+    for (int64_t s = 0; s < p->segments; s++) {
+        const float *x[ROWS];
+        for (int r = 0; r < rows; r++) x[r] = row[r] + s * p->step;
+        for (int64_t k = 0; k < p->len; k++, w += ldw) {
+            vf b[NV];
+            for (int v = 0; v < nv; v++) b[v] = vload(w + v * W);
+            for (int r = 0; r < rows; r++) {
+                const vf c = vset(x[r][k]);
+                for (int v = 0; v < nv; v++) a[r][v] = vfma(c, b[v], a[r][v]);
+            }
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < nv; v++) {
+            const vf y = relu ? vpositive(a[r][v]) : a[r][v];
+            if (v < nv - 1 || lanes == W) vstore(out + r * ldo + v * W, y);
+            else vstore_n(out + r * ldo + v * W, y, lanes);
+        }
+}
+
+#define PRODUCT_CASE(R)                                                                                              \
+    case R: product_tile(row, R, nv, p, w, ldw, bias, lanes, relu, out, ldo); break
+
+PVI_INLINE void product_rows(const float *const *row, int64_t rows, int nv, const pvi_taps *p, const float *w,
+                             int64_t ldw, const float *bias, int64_t lanes, bool relu, float *out, int64_t ldo)
+{
+    switch (rows) {
+        PRODUCT_CASE(1);
+        PRODUCT_CASE(2);
+        PRODUCT_CASE(3);
+        PRODUCT_CASE(4);
+        PRODUCT_CASE(5);
+        PRODUCT_CASE(6);
+        PRODUCT_CASE(7);
+        PRODUCT_CASE(8);
+    default: product_tile(row, ROWS, nv, p, w, ldw, bias, lanes, relu, out, ldo); break;
+    }
+}
+
+static void product(const pvi_taps *p, int64_t count, const float *x, int64_t xs, const float *w, int64_t ldw,
+                    const float *bias, int64_t n, bool relu, float *out)
+{
+    const int64_t all = count * p->rows, tiles = (all + ROWS - 1) / ROWS;
+    int64_t e = 0, t = 0;
+    for (int64_t k = 0, r = 0; k < tiles; k++) {
+        const int64_t rows = (all - r + tiles - k - 1) / (tiles - k); /* as equal as they come */
+        const float *row[ROWS];
+        for (int64_t q = 0; q < rows; q++) {
+            row[q] = x + e * xs + p->at[t];
+            if (++t == p->rows) t = 0, e++;
+        }
+        for (int64_t j = 0; j < n; j += NV * W) {
+            const int64_t left = n - j, lanes = left >= NV * W ? W : left % W ? left % W : W;
+            const float *const b = bias ? bias + j : NULL;
+            if (left > (NV - 1) * W) product_rows(row, rows, NV, p, w + j, ldw, b, lanes, relu, out + r * n + j, n);
+            else product_rows(row, rows, 1, p, w + j, ldw, b, lanes, relu, out + r * n + j, n);
+        }
+        r += rows;
+    }
+}
+
+/* segs segments of taps consecutive taps by nv vectors; constants where inlined. */
+PVI_INLINE void outer_tile(const pvi_taps *p, const float *x, const float *b, const int32_t *bt, int segs, int taps,
+                           int nv, int64_t lanes, bool add, float *g, int64_t n)
+{
+    vf a[2][TAPS][NV];
+    for (int s = 0; s < segs; s++)
+        for (int k = 0; k < taps; k++)
+            for (int v = 0; v < nv; v++) {
+                const float *const from = g + (s * p->len + k) * n + v * W;
+                a[s][k][v] = !add ? vset(0.0f) : v < nv - 1 || lanes == W ? vload(from) : vload_n(from, lanes);
+            }
+    for (int64_t t = 0; t < p->rows; t++) {
+        const float *const c = x + p->at[t], *const f = b + bt[t];
+        vf y[NV];
+        for (int v = 0; v < nv; v++) y[v] = v < nv - 1 || lanes == W ? vload(f + v * W) : vload_n(f + v * W, lanes);
+        for (int s = 0; s < segs; s++)
+            for (int k = 0; k < taps; k++) {
+                const vf z = vset(c[s * p->step + k]);
+                for (int v = 0; v < nv; v++) a[s][k][v] = vfma(z, y[v], a[s][k][v]);
+            }
+    }
+    for (int s = 0; s < segs; s++)
+        for (int k = 0; k < taps; k++)
+            for (int v = 0; v < nv; v++) {
+                float *const to = g + (s * p->len + k) * n + v * W;
+                if (v < nv - 1 || lanes == W) vstore(to, a[s][k][v]);
+                else vstore_n(to, a[s][k][v], lanes);
+            }
+}
+
+PVI_INLINE void outer_taps(const pvi_taps *p, const float *x, const float *b, const int32_t *bt, int segs, int nv,
+                           int64_t lanes, bool add, float *g, int64_t n)
+{
+    int64_t k = 0;
+    for (; k + TAPS <= p->len; k += TAPS) outer_tile(p, x + k, b, bt, segs, TAPS, nv, lanes, add, g + k * n, n);
+    for (; k + 4 <= p->len; k += 4) outer_tile(p, x + k, b, bt, segs, 4, nv, lanes, add, g + k * n, n);
+    for (; k < p->len; k++) outer_tile(p, x + k, b, bt, segs, 1, nv, lanes, add, g + k * n, n);
+}
+
+static void outer(const pvi_taps *p, const float *x, const float *b, const int32_t *bt, int64_t n, bool add, float *g)
+{
+    for (int64_t j = 0; j < n; j += NV * W) {
+        const int64_t left = n - j, lanes = left >= NV * W ? W : left % W ? left % W : W;
+        int64_t s = 0;
+        if (left > (NV - 1) * W) {
+            for (; s < p->segments; s++)
+                outer_taps(p, x + s * p->step, b + j, bt, 1, NV, lanes, add, g + s * p->len * n + j, n);
+            continue;
+        }
+        for (; s + 2 <= p->segments; s += 2)
+            outer_taps(p, x + s * p->step, b + j, bt, 2, 1, lanes, add, g + s * p->len * n + j, n);
+        for (; s < p->segments; s++)
+            outer_taps(p, x + s * p->step, b + j, bt, 1, 1, lanes, add, g + s * p->len * n + j, n);
+    }
+}
+
+static void scatter(const pvi_taps *p, const float *col, float *dx)
+{
+    for (int64_t t = 0; t < p->rows; t++)
+        for (int64_t s = 0; s < p->segments; s++, col += p->len) {
+            float *const to = dx + p->at[t] + s * p->step;
+            int64_t k = 0;
+            for (; k + W <= p->len; k += W) vstore(to + k, vload(to + k) + vload(col + k));
+            for (; k < p->len; k++) to[k] += col[k];
+        }
+}
+
+static void columns(int64_t rows, int64_t n, const float *b, float *sum)
+{
+    for (int64_t j = 0; j < n; j += W) {
+        const int64_t lanes = n - j < W ? n - j : W;
+        vf s = vset(0.0f);
+        for (int64_t t = 0; t < rows; t++) s += vload_n(b + t * n + j, lanes);
+        vstore_n(sum + j, s, lanes);
+    }
+}
+
+/* ---- vectors --------------------------------------------------------------------------------------------- */
+
+static double squares(const float *v, int64_t n)
+{
+    double s[16] = { 0 };
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        for (int l = 0; l < 16; l++) s[l] += (double)v[i + l] * (double)v[i + l];
+    for (; i < n; i++) s[0] += (double)v[i] * (double)v[i];
+    double sum = 0.0;
+    for (int l = 0; l < 16; l++) sum += s[l];
+    return sum;
+}
+
+/* y = f(x) lane by lane, the rest through masked loads; what is run uses IN and OUT. */
+#define EACH(n, ...)                                                                                                 \
+    do {                                                                                                             \
+        int64_t i = 0;                                                                                               \
+        for (; i + W <= (n); i += W) {                                                                               \
+            const int64_t lanes = W;                                                                                 \
+            __VA_ARGS__;                                                                                             \
+        }                                                                                                            \
+        if (i < (n)) {                                                                                               \
+            const int64_t lanes = (n)-i;                                                                             \
+            __VA_ARGS__;                                                                                             \
+        }                                                                                                            \
+    } while (0)
+#define IN(v)      (lanes == W ? vload((v) + i) : vload_n((v) + i, lanes))
+#define OUT(v, to) (lanes == W ? vstore((v) + i, to) : vstore_n((v) + i, to, lanes))
+
+static void axpy(float s, const float *v, int64_t n, float *g)
+{
+    const vf f = vset(s);
+    EACH(n, OUT(g, vfma(f, IN(v), IN(g))));
+}
+
+static void relu(const float *x, int64_t n, float *y)
+{
+    EACH(n, OUT(y, vpositive(IN(x))));
+}
+
+static void relu_back(const float *y, const float *dy, int64_t n, float *dx)
+{
+    const vf zero = vset(0.0f);
+    EACH(n, OUT(dx, vsel(IN(y) > zero, IN(dy), zero)));
+}
+
+/* (1 - e)/(1 + e) with e = exp(-2|x|); near 0, where that cancels, the series of tanh to x^11. */
+PVI_INLINE vf vtanh(vf x)
+{
+    const vf a = vabs(x), e = vexp_neg(a * -2.0f), far = (1.0f - e) / (1.0f + e), z = x * x;
+    vf q = vfma(z, vset(-0x1.226e36p-7f), vset(0x1.664f48p-6f));
+    q = vfma(q, z, vset(-0x1.ba1ba2p-5f));
+    q = vfma(q, z, vset(0x1.111112p-3f));
+    q = vfma(q, z, vset(-0x1.555556p-2f));
+    return vsel(a < 0.35f, vfma(x * z, q, x), vcopysign(far, x));
+}
+
+static void tanh_all(const float *x, int64_t n, float *y)
+{
+    EACH(n, OUT(y, vtanh(IN(x))));
+}
+
+static void tanh_back(const float *y, const float *dy, int64_t n, float *dx)
+{
+    EACH(n, const vf t = IN(y); OUT(dx, IN(dy) * (1.0f - t * t)));
+}
+
+#define GELU_C 0x1.988454p-1f /* sqrt(2/pi) */
+#define GELU_A 0x1.6e4e26p-5f /* 0.044715   */
+
+static void gelu(const float *x, int64_t n, float *y)
+{
+    EACH(n, const vf a = IN(x), t = vtanh(GELU_C * vfma(GELU_A * a * a, a, a)); OUT(y, 0.5f * a * (1.0f + t)));
+}
+
+static void gelu_back(const float *x, const float *dy, int64_t n, float *dx)
+{
+    EACH(n, const vf a = IN(x), t = vtanh(GELU_C * vfma(GELU_A * a * a, a, a));
+         const vf slope = GELU_C * (1.0f + 3.0f * GELU_A * a * a);
+         OUT(dx, IN(dy) * (0.5f * (1.0f + t) + 0.5f * a * (1.0f - t * t) * slope)));
+}
+
+/* ---- pools ------------------------------------------------------------------------------------------------ */
+
+/* For output (i, j), channels c .. c + lanes; first: the window's first value of x. */
+#define EACH_WINDOW(...)                                                                                             \
+    for (int64_t i = 0; i < l->out.h; i++)                                                                           \
+        for (int64_t j = 0; j < l->out.w; j++)                                                                       \
+            for (int64_t c = 0; c < l->in.c; c += W) {                                                               \
+                const int64_t lanes = l->in.c - c < W ? l->in.c - c : W;                                             \
+                const int64_t first = (i * l->stride * l->in.w + j * l->stride) * l->in.c + c;                       \
+                const int64_t at = (i * l->out.w + j) * l->in.c + c;                                                 \
+                __VA_ARGS__;                                                                                         \
+            }
+#define EACH_IN_WINDOW(o)                                                                                            \
+    for (int64_t a = 0; a < l->kernel; a++)                                                                          \
+        for (int64_t b = 0, o = first + a * l->in.w * l->in.c; b < l->kernel; b++, o += l->in.c)
+
+/* A NaN anywhere in the window gives NaN, so that the example is noticed. */
+PVI_INLINE vf vmax_nan(vf a, vf b)
+{
+    return vsel((a > b) | (a != a), a, b);
+}
+
+static void maxpool(const pvi_layer *l, const float *x, float *y)
+{
+    EACH_WINDOW(vf m = vload_n(x + first, lanes); EACH_IN_WINDOW(o) m = vmax_nan(m, vload_n(x + o, lanes));
+                vstore_n(y + at, m, lanes));
+}
+
+/* To the first of equal maxima. */
+static void maxpool_back(const pvi_layer *l, const float *x, const float *y, const float *dy, float *dx)
+{
+    EACH_WINDOW(const vf m = vload_n(y + at, lanes); vf d = vload_n(dy + at, lanes); EACH_IN_WINDOW(o) {
+        const vi hit = vload_n(x + o, lanes) == m;
+        vstore_n(dx + o, vload_n(dx + o, lanes) + vsel(hit, d, vset(0.0f)), lanes);
+        d = vsel(hit, vset(0.0f), d);
+    });
+}
+
+static void avgpool(const pvi_layer *l, const float *x, float *y)
+{
+    const float share = 1.0f / (float)(l->kernel * l->kernel);
+    EACH_WINDOW(vf m = vset(0.0f); EACH_IN_WINDOW(o) m += vload_n(x + o, lanes); vstore_n(y + at, m * share, lanes));
+}
+
+static void avgpool_back(const pvi_layer *l, const float *dy, float *dx)
+{
+    const float share = 1.0f / (float)(l->kernel * l->kernel);
+    EACH_WINDOW(const vf d = vload_n(dy + at, lanes) * share;
+                EACH_IN_WINDOW(o) vstore_n(dx + o, vload_n(dx + o, lanes) + d, lanes));
+}
+
+extern const pvi_net_kernel PVI_NAME(pvi_net_kernel);
+const pvi_net_kernel PVI_NAME(pvi_net_kernel) = { .product = product,
+                                                  .outer = outer,
+                                                  .scatter = scatter,
+                                                  .columns = columns,
+                                                  .squares = squares,
+                                                  .axpy = axpy,
+                                                  .relu = relu,
+                                                  .relu_back = relu_back,
+                                                  .tanh = tanh_all,
+                                                  .tanh_back = tanh_back,
+                                                  .gelu = gelu,
+                                                  .gelu_back = gelu_back,
+                                                  .maxpool = maxpool,
+                                                  .maxpool_back = maxpool_back,
+                                                  .avgpool = avgpool,
+                                                  .avgpool_back = avgpool_back };

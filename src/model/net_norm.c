@@ -1,0 +1,53 @@
+/* net_norm.c - group normalisation of one example.
+ *
+ *   A group is every pixel of C/G consecutive channels, m values x with mean mu and variance v.
+ *   (1) x^ = (x - mu) / sqrt(v + epsilon),   y = gain_c x^ + bias_c
+ *   (2) dgain_c = sum_pixels dy x^,  dbias_c = sum_pixels dy
+ *   (3) dx = (t - mean(t) - x^ mean(t x^)) / sqrt(v + epsilon)  with  t = gain_c dy, means over the group
+ * Sums are doubles; each example is on its own, so its gradient is well defined (which batch norm's is not).
+ * Reference  Wu, He, Group normalization, ECCV 2018. */
+#include "model/net_run.h"
+
+/* For every value of group g: index at, channel c. */
+#define EACH_VALUE(...)                                                                                              \
+    for (int64_t p = 0; p < l->in.h * l->in.w; p++)                                                                  \
+        for (int64_t c = g * wide; c < (g + 1) * wide; c++) {                                                        \
+            const int64_t at = p * l->in.c + c;                                                                      \
+            __VA_ARGS__;                                                                                             \
+        }
+
+void pvi_groupnorm(const pvi_layer *l, const float *gain, const float *bias, const float *x, float *y, double *stat)
+{
+    const int64_t wide = l->in.c / l->groups;
+    const double m = (double)(l->in.h * l->in.w * wide);
+    for (int64_t g = 0; g < l->groups; g++) {
+        double sum = 0.0, square = 0.0;
+        EACH_VALUE(sum += (double)x[at]);
+        const double mean = sum / m;
+        EACH_VALUE(square += ((double)x[at] - mean) * ((double)x[at] - mean));
+        const double inverse = 1.0 / sqrt(square / m + PVI_GROUPNORM_EPSILON);
+        EACH_VALUE(y[at] = gain[c] * (float)(((double)x[at] - mean) * inverse) + bias[c]); /* (1) */
+        stat[2 * g] = mean;
+        stat[2 * g + 1] = inverse;
+    }
+}
+
+void pvi_groupnorm_back(const pvi_layer *l, const float *gain, const float *x, const double *stat, const float *dy,
+                        float *dx, float *dgain, float *dbias)
+{
+    const int64_t wide = l->in.c / l->groups;
+    const double m = (double)(l->in.h * l->in.w * wide);
+    memset(dgain, 0, sizeof *dgain * (size_t)l->in.c);
+    memset(dbias, 0, sizeof *dbias * (size_t)l->in.c);
+    for (int64_t g = 0; g < l->groups; g++) {
+        const double mean = stat[2 * g], inverse = stat[2 * g + 1];
+        double t = 0.0, tx = 0.0;
+        EACH_VALUE(const double hat = ((double)x[at] - mean) * inverse; const float d = dy[at];
+                   dgain[c] += d * (float)hat; /* (2) */
+                   dbias[c] += d; t += (double)gain[c] * (double)d; tx += (double)gain[c] * (double)d * hat);
+        t /= m;
+        tx /= m;
+        EACH_VALUE(const double hat = ((double)x[at] - mean) * inverse;
+                   dx[at] = (float)(((double)gain[c] * (double)dy[at] - t - hat * tx) * inverse)); /* (3) */
+    }
+}

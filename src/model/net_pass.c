@@ -1,0 +1,202 @@
+/* net_pass.c - a micro-batch forward, and backward to the gradients that clipping needs; see net.c. */
+#include "model/net_run.h"
+
+static float *values(pvi_net_work *k, int64_t place, int64_t size, int64_t e)
+{
+    return k->x + place + e * size;
+}
+
+/* Mean and 1/deviation of each group: doubles in the room of floats. */
+static double *stats(pvi_net_work *k, const pvi_place *c, const pvi_layer *l, int64_t e)
+{
+    return (double *)(void *)(k->x + c->stat) + e * 2 * l->groups;
+}
+
+/* ---- input ---------------------------------------------------------------------------------------------- */
+
+static void fill_row(const pvi_net_state *s, const pv_rows *rows, int64_t r, float *to)
+{
+    const int64_t features = s->net->in.h * s->net->in.w * s->net->in.c;
+    memset(to, 0, sizeof *to * (size_t)s->plan.place[0].in_size);
+    if (rows->x) {
+        const float *const x = rows->x + r * rows->ld;
+        for (int64_t j = 0; j < features; j++) to[s->input[j]] = s->scale * x[j];
+        return;
+    }
+    for (int64_t e = rows->ptr[r]; e < rows->ptr[r + 1]; e++)
+        if (rows->idx[e] < features) to[s->input[rows->idx[e]]] = s->scale * rows->val[e];
+}
+
+int64_t pvi_net_fill(const pvi_net_state *s, const pv_rows *rows, int64_t first, pvi_net_work *k)
+{
+    const int64_t left = rows->n - first, parts = (left + s->plan.batch - 1) / s->plan.batch;
+    k->n = (left + parts - 1) / parts; /* equal parts: no small one at the end */
+    for (int64_t e = 0; e < k->n; e++) {
+        k->row[e] = rows->pick ? rows->pick[first + e] : first + e;
+        fill_row(s, rows, k->row[e], values(k, s->plan.place[0].in, s->plan.place[0].in_size, e));
+    }
+    return k->n;
+}
+
+/* ---- forward ---------------------------------------------------------------------------------------------- */
+
+/* The lines of an image into the middle of one with zeros around it. */
+static void pad_image(const pvi_layer *l, const float *x, float *to, int64_t size)
+{
+    const int64_t line = l->in.w * l->in.c, width = line + (l->pad_left + l->pad_right) * l->in.c;
+    memset(to, 0, sizeof *to * (size_t)size);
+    for (int64_t i = 0; i < l->in.h; i++)
+        memcpy(to + (i + l->pad_top) * width + l->pad_left * l->in.c, x + i * line, sizeof *x * (size_t)line);
+}
+
+static void forward_each(const pvi_net_state *s, pvi_net_work *k, int64_t i, int64_t e)
+{
+    const pvi_layer *l = &s->net->layer[i];
+    const pvi_place *c = &s->plan.place[i];
+    const float *const x = values(k, c->in, c->in_size, e);
+    float *const y = values(k, c->out, c->out_size, e);
+    switch (l->kind) {
+    case PVI_LAYER_RELU: s->kernel->relu(x, c->out_size, y); break;
+    case PVI_LAYER_TANH: s->kernel->tanh(x, c->out_size, y); break;
+    case PVI_LAYER_GELU: s->kernel->gelu(x, c->out_size, y); break;
+    case PVI_LAYER_MAXPOOL: s->kernel->maxpool(l, x, y); break;
+    case PVI_LAYER_AVGPOOL: s->kernel->avgpool(l, x, y); break;
+    case PVI_LAYER_GROUPNORM: pvi_groupnorm(l, s->pack[i].w, s->pack[i].bias, x, y, stats(k, c, l, e)); break;
+    default: break;
+    }
+}
+
+static void forward_layer(const pvi_net_state *s, pvi_net_work *k, int64_t i)
+{
+    const pvi_layer *l = &s->net->layer[i];
+    const pvi_place *c = &s->plan.place[i];
+    const pvi_pack *w = &s->pack[i];
+    if (c->padded && i > 0)
+        for (int64_t e = 0; e < k->n; e++)
+            pad_image(l, values(k, s->plan.place[i - 1].out, s->plan.place[i - 1].out_size, e),
+                      values(k, c->in, c->in_size, e), c->in_size);
+    if (l->kind == PVI_LAYER_CONV || l->kind == PVI_LAYER_DENSE)
+        s->kernel->product(&w->taps, k->n, k->x + c->in, c->in_size, w->w, w->ldw, w->bias, l->units, c->fused,
+                           k->x + c->out);
+    else if (!c->fused)
+        for (int64_t e = 0; e < k->n; e++) forward_each(s, k, i, e);
+}
+
+const float *pvi_net_forward(const pvi_net_state *s, pvi_net_work *k)
+{
+    for (int64_t i = 0; i < s->net->n; i++) forward_layer(s, k, i);
+    return k->x + s->plan.place[s->net->n - 1].out;
+}
+
+/* ---- backward ----------------------------------------------------------------------------------------------- */
+
+/* A layer without weights: dx from dy, the same array allowed for activations. */
+static void back_plain(const pvi_net_state *s, pvi_net_work *k, int64_t i, int64_t e, const float *dy, float *dx)
+{
+    const pvi_layer *l = &s->net->layer[i];
+    const pvi_place *c = &s->plan.place[i];
+    const float *const x = values(k, c->in, c->in_size, e), *const y = values(k, c->out, c->out_size, e);
+    switch (l->kind) {
+    case PVI_LAYER_RELU: s->kernel->relu_back(y, dy, c->out_size, dx); break;
+    case PVI_LAYER_TANH: s->kernel->tanh_back(y, dy, c->out_size, dx); break;
+    case PVI_LAYER_GELU: s->kernel->gelu_back(x, dy, c->out_size, dx); break;
+    case PVI_LAYER_MAXPOOL:
+        memset(dx, 0, sizeof *dx * (size_t)c->in_size);
+        s->kernel->maxpool_back(l, x, y, dy, dx);
+        break;
+    case PVI_LAYER_AVGPOOL:
+        memset(dx, 0, sizeof *dx * (size_t)c->in_size);
+        s->kernel->avgpool_back(l, dy, dx);
+        break;
+    default: memmove(dx, dy, sizeof *dx * (size_t)c->out_size); break;
+    }
+}
+
+static void back_dense(const pvi_net_state *s, pvi_net_work *k, int64_t i)
+{
+    const pvi_layer *l = &s->net->layer[i];
+    const pvi_place *c = &s->plan.place[i];
+    const pvi_pack *w = &s->pack[i];
+    for (int64_t e = 0; e < k->n; e++)
+        k->norm2[e][i] = s->kernel->squares(values(k, c->delta, c->out_size, e), c->out_size) *
+                         (s->kernel->squares(values(k, c->in, c->in_size, e), c->in_size) + 1.0); /* (2) */
+    if (i > s->plan.back0)
+        s->kernel->product(&w->back, k->n, k->x + c->delta, c->out_size, w->wt, w->ldt, NULL, l->in.c, false,
+                           k->x + s->plan.place[i - 1].delta);
+}
+
+static void back_norm(const pvi_net_state *s, pvi_net_work *k, int64_t i, int64_t e, const float *dy, float *dx,
+                      float *grad)
+{
+    const pvi_layer *l = &s->net->layer[i];
+    const pvi_place *c = &s->plan.place[i];
+    pvi_groupnorm_back(l, s->pack[i].w, values(k, c->in, c->in_size, e), stats(k, c, l, e), dy, dx, grad,
+                       grad + l->n_weights);
+    k->norm2[e][i] = s->kernel->squares(grad, l->n_weights + l->n_biases);
+}
+
+void pvi_net_back_tail(const pvi_net_state *s, pvi_net_work *k)
+{
+    for (int64_t i = s->net->n - 1; i >= s->plan.first_dense; i--) {
+        const pvi_layer *l = &s->net->layer[i];
+        const pvi_place *c = &s->plan.place[i];
+        if (l->kind == PVI_LAYER_DENSE) {
+            back_dense(s, k, i);
+            continue;
+        }
+        for (int64_t e = 0; e < k->n; e++) {
+            const float *const dy = values(k, c->delta, c->out_size, e);
+            float *const dx = values(k, s->plan.place[i - 1].delta, c->out_size, e);
+            if (l->kind == PVI_LAYER_GROUPNORM)
+                back_norm(s, k, i, e, dy, dx, values(k, c->inst, l->n_weights + l->n_biases, e));
+            else back_plain(s, k, i, e, dy, dx);
+        }
+    }
+}
+
+/* The middle of an image with something around it, in place. */
+static void crop_image(const pvi_layer *l, float *x)
+{
+    const int64_t line = l->in.w * l->in.c, width = line + (l->pad_left + l->pad_right) * l->in.c;
+    for (int64_t i = 0; i < l->in.h; i++)
+        memmove(x + i * line, x + (i + l->pad_top) * width + l->pad_left * l->in.c, sizeof *x * (size_t)line);
+}
+
+static void back_conv(const pvi_net_state *s, pvi_net_work *k, int64_t i, int64_t e, const float *dy, float *dx)
+{
+    const pvi_layer *l = &s->net->layer[i];
+    const pvi_place *c = &s->plan.place[i];
+    const pvi_pack *w = &s->pack[i];
+    float *const grad = k->x + s->plan.inst, *const col = k->x + s->plan.col;
+    s->kernel->outer(&w->taps, values(k, c->in, c->in_size, e), dy, w->back.at, l->units, false, grad + l->weights);
+    s->kernel->columns(w->taps.rows, l->units, dy, grad + l->biases);
+    k->norm2[e][i] = s->kernel->squares(grad + l->weights, l->n_weights + l->n_biases); /* (3) */
+    if (i == s->plan.back0) return;
+    s->kernel->product(&w->back, 1, dy, 0, w->wt, w->ldt, NULL, w->k, false, col);
+    memset(dx, 0, sizeof *dx * (size_t)c->in_size);
+    s->kernel->scatter(&w->taps, col, dx);
+    if (c->padded) crop_image(l, dx);
+}
+
+void pvi_net_back_head(const pvi_net_state *s, pvi_net_work *k, int64_t e)
+{
+    const pvi_net_plan *p = &s->plan;
+    if (p->head == 0) return;
+    const pvi_place *top = &p->place[p->first_dense - 1];
+    float *dy = values(k, top->delta, top->out_size, e);
+    int side = 0;
+    for (int64_t i = p->first_dense - 1; i >= p->back0; i--) {
+        const pvi_layer *l = &s->net->layer[i];
+        float *dx = k->x + p->d[side];
+        switch (l->kind) {
+        case PVI_LAYER_CONV: back_conv(s, k, i, e, dy, dx); break;
+        case PVI_LAYER_GROUPNORM: back_norm(s, k, i, e, dy, dx, k->x + p->inst + l->weights); break;
+        case PVI_LAYER_MAXPOOL:
+        case PVI_LAYER_AVGPOOL: back_plain(s, k, i, e, dy, dx); break;
+        case PVI_LAYER_FLATTEN: continue;
+        default: back_plain(s, k, i, e, dy, dy); continue;
+        }
+        dy = dx;
+        side = !side;
+    }
+}

@@ -1,0 +1,235 @@
+/* test_net.c - gradients of networks against differences, clipped sums against one example at a time. */
+#include "nettest.h"
+
+static pv_ctx *ctx;
+static pv_arena *arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
+    arena = pvi_arena_create(ctx);
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pvi_arena_free(arena);
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+static double distance(const float *g, const double *want, int64_t d, double *size)
+{
+    double diff = 0;
+    *size = 0;
+    for (int64_t j = 0; j < d; j++) {
+        diff += pow((double)g[j] - want[j], 2);
+        *size += want[j] * want[j];
+    }
+    *size = sqrt(*size);
+    return sqrt(diff);
+}
+
+/* Every clipping mode, below and above the gradients' norms, against the clipped sum of the rows' own gradients. */
+static void check_clipped(nt_net *f, const double *rows, bool dense, const char *what)
+{
+    static const double clips[] = { 1e-3, 0.3, 3, 1e4 };
+    const size_t d = (size_t)f->d;
+    float *g = malloc(d * sizeof *g);
+    double *want = malloc(d * sizeof *want), *one = malloc(d * sizeof *one), size;
+    for (int mode = 0; mode < 3; mode++)
+        for (int k = 0; k < 4; k++) {
+            int64_t bad = 0;
+            const pv_rows v = mt_view(&f->t, dense, false);
+            f->cfg.clipping = mode;
+            memset(g, 0, d * sizeof *g);
+            memset(want, 0, d * sizeof *want);
+            f->ops->grad_sum(f->st, &f->cfg, &v, clips[k], g, &bad, f->scratch);
+            for (int64_t r = 0; r < v.n; r++) {
+                memcpy(one, rows + r * f->d, d * sizeof *one);
+                nt_clip(f, clips[k], one);
+                for (int64_t j = 0; j < f->d; j++) want[j] += one[j];
+            }
+            const double diff = distance(g, want, f->d, &size);
+            PVT_CHECK(diff <= 1e-5 * size, "%s, clipping %d at %g: off by %.3g of %.3g", what, mode, clips[k], diff,
+                      size);
+            PVT_IS(bad, 0);
+        }
+    f->cfg.clipping = PVI_CLIP_FLAT;
+    free(g), free(want), free(one);
+}
+
+static void check_value(nt_net *f, const char *what)
+{
+    double want = 0;
+    const pv_rows v = mt_view(&f->t, true, false);
+    for (int64_t r = 0; r < v.n; r++) want += nt_loss(f, r, f->w);
+    const double got = f->ops->value_sum(f->st, &f->cfg, &v, f->scratch);
+    PVT_CHECK(fabs(got - want) <= 1e-5 * fabs(want), "%s: loss %g instead of %g", what, got, want);
+}
+
+static void check_scores(nt_net *f, const char *what)
+{
+    const int64_t k = f->ops->outputs(&f->cfg, &f->dom);
+    float *score = malloc(sizeof *score * (size_t)(f->t.n * k));
+    const pv_rows v = mt_view(&f->t, true, false);
+    f->ops->predict(f->st, &f->cfg, &v, score, f->scratch);
+    for (int64_t r = 0; r < v.n; r++) {
+        double z[64];
+        nt_outputs(f, r, f->w, z);
+        if (f->dom.classes == 2) z[0] = z[1] - z[0];
+        for (int64_t c = 0; c < k; c++)
+            PVT_CHECK(fabs((double)score[r * k + c] - z[c]) <= 1e-5 * (1 + fabs(z[c])), "%s: score %g instead of %g",
+                      what, (double)score[r * k + c], z[c]);
+    }
+    free(score);
+}
+
+static void check_net(const char *layers, int64_t h, int64_t w, int64_t c, int64_t classes, int64_t loss)
+{
+    enum { ROWS = 5 };
+    nt_net f;
+    nt_make(&f, ctx, arena, "cnn", layers, h, w, c, classes, ROWS, 3 + (uint64_t)h);
+    double *rows = malloc(sizeof *rows * (size_t)(ROWS * f.d)), size;
+    float *g = malloc(sizeof *g * (size_t)f.d);
+    f.cfg.loss = loss;
+    for (int64_t r = 0; r < ROWS; r++) {
+        pv_rows v = mt_view(&f.t, true, false);
+        int64_t bad = 0;
+        nt_gradient(&f, r, rows + r * f.d);
+        memset(g, 0, sizeof *g * (size_t)f.d);
+        v.pick = &r;
+        v.n = 1;
+        f.ops->grad_sum(f.st, &f.cfg, &v, INFINITY, g, &bad, f.scratch);
+        const double diff = distance(g, rows + r * f.d, f.d, &size);
+        PVT_CHECK(diff <= 1e-5 * size, "%s: gradient of row %lld off by %.3g of %.3g", layers, (long long)r, diff,
+                  size);
+    }
+    check_clipped(&f, rows, true, layers);
+    check_clipped(&f, rows, false, layers);
+    check_value(&f, layers);
+    check_scores(&f, layers);
+    free(rows), free(g);
+    nt_free(&f);
+}
+
+/* Each layer on its own and in company; sizes that are and are not multiples of a vector. */
+static void gradients_of_layers(void **state)
+{
+    (void)state;
+    check_net("dense", 0, 0, 13, 4, 0);
+    check_net("dense", 0, 0, 13, 2, 0);
+    check_net("dense", 0, 0, 13, 0, 0);
+    check_net("dense", 0, 0, 13, 4, 2);
+    check_net("dense17,relu,dense", 0, 0, 13, 3, 0);
+    check_net("dense33,tanh,dense5,gelu,dense", 0, 0, 9, 3, 0);
+    check_net("dense8,groupnorm2,tanh,dense", 0, 0, 9, 3, 0);
+    check_net("gelu,dense8,relu,groupnorm4,dense", 0, 0, 9, 0, 0);
+    check_net("conv3x3,dense", 6, 5, 1, 3, 0);
+    check_net("conv17x2s2same,relu,dense", 5, 5, 3, 3, 0);
+    check_net("conv4x3same,tanh,conv35x3s2,relu,dense", 6, 7, 2, 3, 0);
+    check_net("conv4x4s2same,relu,pool2s1,conv5x2,relu,pool2s1,flatten,dense6,relu,dense", 9, 8, 1, 4, 0);
+    check_net("pool2,conv3x2,avgpool2,dense", 9, 9, 2, 3, 0);
+    check_net("avgpool3s2,conv3x2same,gelu,maxpool2,tanh,dense", 9, 9, 2, 3, 2);
+    check_net("conv6x3,groupnorm3,relu,conv4x2same,groupnorm1,tanh,pool3s1,dense", 7, 7, 2, 3, 0);
+    check_net("flatten,dense4,tanh,tanh,relu,dense", 3, 3, 2, 2, 0);
+    check_net("conv2x1,relu,relu,conv3x2,tanh,pool2,tanh,dense", 5, 5, 1, 0, 0);
+    check_net("groupnorm2,conv2x3same,pool2s1,pool2,gelu,dense", 6, 6, 2, 3, 0);
+}
+
+/* Along random directions, and one example at a time against a group larger than a micro-batch. */
+static void check_preset(const char *model, int64_t h, int64_t c, int64_t rows)
+{
+    nt_net f;
+    nt_make(&f, ctx, arena, model, NULL, h, h, c, 10, rows, 8);
+    const size_t d = (size_t)f.d;
+    float *g = calloc(d, sizeof *g);
+    double *all = malloc(sizeof *all * d * (size_t)rows), *w = malloc(sizeof *w * d);
+    uint64_t seed = 4;
+    for (int64_t r = 0; r < rows; r++) {
+        pv_rows v = mt_view(&f.t, true, false);
+        int64_t bad = 0;
+        memset(g, 0, d * sizeof *g);
+        v.pick = &r;
+        v.n = 1;
+        f.ops->grad_sum(f.st, &f.cfg, &v, INFINITY, g, &bad, f.scratch);
+        for (size_t j = 0; j < d; j++) all[(size_t)r * d + j] = (double)g[j];
+        if (r >= 2) continue;
+        double slope = 0, size = 0, h1 = 1e-6;
+        double *u = malloc(d * sizeof *u);
+        for (size_t j = 0; j < d; j++) { /* half along the gradient: a slope of that size */
+            u[j] = (double)g[j] + 0.01 * pvt_normal(&seed);
+            slope += u[j] * (double)g[j];
+            size += u[j] * u[j];
+        }
+        for (size_t j = 0; j < d; j++) w[j] = f.w[j] + h1 * u[j] / sqrt(size);
+        const double up = nt_loss(&f, r, w);
+        for (size_t j = 0; j < d; j++) w[j] = f.w[j] - h1 * u[j] / sqrt(size);
+        const double want = (up - nt_loss(&f, r, w)) / (2 * h1);
+        slope /= sqrt(size);
+        PVT_CHECK(fabs(slope - want) <= 1e-4 * fabs(want), "%s: slope %.9g instead of %.9g", model, slope, want);
+        free(u);
+    }
+    check_clipped(&f, all, true, model);
+    free(g), free(all), free(w);
+    nt_free(&f);
+}
+
+static void presets(void **state)
+{
+    (void)state;
+    check_preset("mnist-cnn", 28, 1, 75);
+    check_preset("cifar-cnn", 32, 3, 3);
+}
+
+/* The weights before the first query depend on the settings alone. */
+static void start_is_public(void **state)
+{
+    (void)state;
+    nt_net f;
+    nt_make(&f, ctx, arena, "mnist-cnn", NULL, 28, 28, 1, 10, 4, 1);
+    double *a = malloc(sizeof *a * (size_t)f.d), *b = malloc(sizeof *b * (size_t)f.d), square = 0;
+    f.ops->start(&f.cfg, &f.dom, a);
+    f.ops->start(&f.cfg, &f.dom, b);
+    assert_memory_equal(a, b, sizeof *a * (size_t)f.d);
+    f.cfg.seed = 2;
+    f.ops->start(&f.cfg, &f.dom, b);
+    PVT_TRUE(memcmp(a, b, sizeof *a * (size_t)f.d) != 0);
+    const pvi_layer *l = &f.cfg.net.layer[3]; /* 4 x 4 x 16 inputs before relu: variance 2/256 */
+    for (int64_t j = 0; j < l->n_weights; j++) square += a[l->weights + j] * a[l->weights + j] / (double)l->n_weights;
+    PVT_CHECK(fabs(square * 128 - 1) < 0.05, "variance %g instead of 1/128", square);
+    for (int64_t j = 0; j < l->n_biases; j++) PVT_TRUE(a[l->biases + j] == 0);
+    int64_t sizes[8], sum = 0;
+    PVT_IS(f.ops->tensors(&f.cfg, &f.dom, NULL), 8);
+    f.ops->tensors(&f.cfg, &f.dom, sizes);
+    for (int k = 0; k < 8; k++) sum += sizes[k];
+    PVT_IS(sum, 26010);
+    PVT_IS(sizes[2], 8192);
+    free(a), free(b);
+    nt_free(&f);
+}
+
+static void misfits(void **state)
+{
+    (void)state;
+    const pv_model_ops *cnn = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, "cnn");
+    pvi_net_cfg cfg = { 0 };
+    pv_domain table = { .n = 5, .p = 20, .row_norm = 1, .classes = 3 };
+    pvi_param_defaults(cnn->head.params, &cfg);
+    PVT_IS(cnn->open(&cfg, &table, ctx), PV_E_PARAM);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "needs images") && strstr(pv_ctx_errmsg(ctx), "data.image"));
+    table.classes = 0;
+    cfg.layers = "dense";
+    cfg.loss = 1;
+    PVT_IS(cnn->open(&cfg, &table, ctx), PV_E_PARAM);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "labels are numbers"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = { cmocka_unit_test(gradients_of_layers), cmocka_unit_test(presets),
+                                      cmocka_unit_test(start_is_public), cmocka_unit_test(misfits) };
+    return cmocka_run_group_tests(all, setup, teardown);
+}
