@@ -118,6 +118,29 @@ typedef struct pv_link_ops {
     void (*sup)(const void *cfg, double sup[3]);
 } pv_link_ops;
 
+/* ---- gradient and Hessian in one release ------------------------------------------------------
+ * A row contributes the vector (g_i, scale svec(H_i)): its clipped gradient, then its clipped Hessian in coordinates
+ * whose Euclidean norm is `scale` times the Frobenius norm.  The Hessian is `blocks` x `blocks` symmetric blocks of
+ * width x width; h holds the blocks of the lower triangle, each as its own lower triangle, row after row.          */
+typedef struct pv_joint {
+    double scale;          /* s; 0: not chosen yet                                                */
+    double grad, hess;     /* C, K: bounds on ||g_i|| and on ||H_i||_F                             */
+    double clip;           /* B >= C: bound on the norm of the whole vector                        */
+    double rho;            /* Lipschitz constant of the loss's Hessian (INFINITY: none)             */
+    int64_t blocks, width; /* d = blocks width                                                     */
+    bool convex;           /* every H_i is positive semidefinite: enforced, not assumed            */
+    bool plain;            /* entries off the diagonal without their weight of sqrt 2               */
+} pv_joint;
+/* Contracts (M1) to (M3) as below, for the whole vector: (M1) B; (M2) rounding times B. */
+typedef struct pv_hess_ops {
+    void (*bounds)(const void *cfg, const pv_domain *dom, pv_joint *j); /* all but scale, grad, clip and plain */
+    double (*norm)(const void *cfg, const pv_domain *dom, const pv_joint *j); /* B that clips nothing more   */
+    size_t (*scratch)(const void *cfg, const pv_domain *dom);
+    void (*sum)(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
+                int64_t *n_bad, void *scratch); /* g, h += ; h without scale and weights           */
+    double (*rounding)(const void *cfg, int64_t m, int64_t d);
+} pv_hess_ops;
+
 /* ---- model: what the oracle calls.  glm.c implements it once for every link. --------
  * The oracle splits the rows into groups fixed by position and calls grad_sum per
  * group.  Privacy rests on three promises, all tested over the registry:
@@ -156,6 +179,7 @@ typedef struct pv_model_ops {
     /* Optional: how many tensors the weights consist of, and their sizes in order unless NULL; NULL: one.     */
     int64_t (*tensors)(const void *cfg, const pv_domain *dom, int64_t *sizes);
     double clip; /* default bound on one row's gradient where constants() knows none; 0: none                */
+    const pv_hess_ops *hess; /* optional: NULL, no second derivatives                              */
 } pv_model_ops;
 
 /* ---- regulariser r(w): never noised, never part of a sensitivity ---------------------
@@ -170,6 +194,7 @@ typedef struct pv_reg_ops {
     void (*prox)(const void *cfg, double eta, double *w, int64_t d);      /* optional; in place          */
     double (*smooth)(const void *cfg); /* optional: Lipschitz constant of r' (INFINITY: none)   */
     double (*strong)(const void *cfg); /* optional: strong convexity of r (0: none)             */
+    double (*third)(const void *cfg);  /* optional: Lipschitz constant of r'' (INFINITY: none)   */
 } pv_reg_ops;
 
 /* ---- constraint set C --------------------------------------------------------------------- */
@@ -246,6 +271,8 @@ typedef struct pv_problem { /* public quantities only                           
     const double *start;   /* d weights to start from; NULL: zeros                                   */
     const int64_t *tensor; /* sizes of the tensors the weights consist of, `tensors` of them          */
     int64_t tensors;       /* 0: one tensor                                                          */
+    const pv_event *joint_event; /* of one joint release; NULL: not offered                      */
+    const pv_joint *joint;       /* bounds of a row's part in it; NULL: not offered              */
 } pv_problem;
 
 /* g = M(sum of clipped row gradients at w) / expected batch size (never the realised one):
@@ -254,6 +281,10 @@ pv_status pv_query_grad(pv_oracle *o, const double *w, double *g);
 /* k: a vertex v_k of the set with small <v_k, sum of clipped row gradients at w>, chosen by the
  * exponential mechanism; metered like a gradient.  Only for an optimiser that `selects`. */
 pv_status pv_query_atom(pv_oracle *o, const double *w, int64_t *k);
+/* g (d) and H (d x d, both triangles): gradient and Hessian of the average loss at w, clipped and noised in one
+ * release that spends `units` planned events and has 1/sqrt(units) of the noise of one.  Only for an optimiser
+ * with a `joint` slot. */
+pv_status pv_query_hess(pv_oracle *o, const double *w, int64_t units, double *g, double *H);
 /* 0 .. n-1 for choices that touch no row (a random iterate, an initial point). */
 int64_t pv_random_below(pv_oracle *o, int64_t n);
 /* w <- argmin_x r(x) + ||x - w||^2/(2 eta) over the set: exact, or it was refused at planning. */
@@ -277,6 +308,8 @@ typedef struct pv_optimizer_ops {
     /* Optional: the noise multiplier by a formula of its own; left at NAN: the accountant's.  The events of one query
      * are in p, with a multiplier of 1.  What the run costs is always the accountant's.              */
     pv_status (*noise)(const void *cfg, const pv_problem *p, double *multiplier);
+    /* Optional: asks for joint releases and never for gradients; sets j->scale (and j->plain) after resolve. */
+    void (*joint)(const void *cfg, const pv_problem *p, pv_joint *j);
 } pv_optimizer_ops;
 
 /* ---- mirror map: a distance other than the Euclidean one ------------------------------------

@@ -43,15 +43,20 @@ double pvi_grid_spacing(double clip, int64_t n, double noise_scale, int64_t d)
 
 void pvi_grid_add(const float *x, double spacing, int64_t *acc, int64_t d)
 {
-    const double inverse = 1.0 / spacing;
+    pvi_grid_add_times(x, 1.0f, spacing, acc, d);
+}
+
+void pvi_grid_add_times(const float *x, float factor, double spacing, int64_t *acc, int64_t d)
+{
+    const double inverse = (double)factor / spacing; /* spacing is a power of two */
     PVI_REQUIRE(pvi_rounds_to_nearest()); /* (1) */
     if (!pvi_mech_best()->grid_add(x, inverse, acc, d)) return;
     for (int64_t j = 0; j < d;
-         j++) { /* what the kernel left out; a float above 2^51 units is a whole number of them */
+         j++) { /* what the kernel left out; doubles above 2^51 are whole numbers or halves */
         const double y = (double)x[j] * inverse;
         if (fabs(y) < 0x1p51) continue;
         PVI_REQUIRE(fabs(y) < 0x1p62); /* a NaN or an infinity could release data */
-        acc[j] += (int64_t)y;
+        acc[j] += llrint(y);
     }
 }
 

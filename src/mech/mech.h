@@ -26,6 +26,8 @@ double pvi_grid_spacing(double clip, int64_t n, double noise_scale, int64_t d);
 /* acc[j] += round(x[j] / spacing), ties to even; the L2 error of one call is at most
  * pvi_grid_error(spacing, d). */
 void pvi_grid_add(const float *x, double spacing, int64_t *acc, int64_t d);
+/* The same for factor * x; a product of two floats is exact in double, so this is the exact function too. */
+void pvi_grid_add_times(const float *x, float factor, double spacing, int64_t *acc, int64_t d);
 double pvi_grid_error(double spacing, int64_t d);
 void pvi_grid_value(const int64_t *acc, double spacing, double scale, double *out, int64_t d); /* acc*spacing*scale */
 

@@ -97,7 +97,7 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     return PV_OK;
 }
 
-static pvi_clip clip_bounds(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
+pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
 {
     double sup[3];
     pvi_link_sup(cfg->link, cfg->link_cfg, sup);
@@ -121,7 +121,7 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
                      void *scratch)
 {
     const pvi_glm_state *s = st;
-    const pvi_clip k = clip_bounds(s, cfg, clip);
+    const pvi_clip k = pvi_glm_clip(s, cfg, clip);
     glm_block *b = scratch;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
@@ -138,7 +138,7 @@ static void grid_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
                      int64_t *n_bad, void *scratch)
 {
     const pvi_glm_state *s = st;
-    const pvi_clip k = clip_bounds(s, cfg, clip);
+    const pvi_clip k = pvi_glm_clip(s, cfg, clip);
     const double inverse = 1.0 / spacing;
     glm_block *b = scratch;
 
@@ -217,4 +217,5 @@ const pv_model_ops pv_model_glm = {
     .predict = predict,
     .constants = constants,
     .grid_sum = grid_sum,
+    .hess = &pvi_glm_hess,
 };

@@ -13,6 +13,19 @@ typedef struct glm_block { /* one thread's scratch */
     int64_t ahead;               /* floats from here to the next block, 0: unknown */
 } glm_block;
 
+enum { HESS_ROWS = 64 };
+
+typedef struct hess_block { /* with second derivatives */
+    glm_block b;
+    _Alignas(64) float c2[PVI_BLOCK], norm2[PVI_BLOCK]; /* coefficients of x x'; squared norms, rounded up */
+    _Alignas(64) float t[];                             /* c_i x_i, rows padded to 16 */
+} hess_block;
+
+static inline int64_t block_pad(int64_t n)
+{
+    return (n + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
+}
+
 /* Rows first .. of the view into the block: at most `limit`, and no more than stay in the cache. */
 static inline void block_fill(glm_block *b, const pv_rows *rows, int64_t first, int64_t limit)
 {

@@ -14,24 +14,12 @@
  * (5) Hessian times v: sum of c <x,v> x, two dot products and one sum; a diagnostic, not clipped. */
 #include "glm_block.h"
 
-enum { HESS_ROWS = 64 };
-
-typedef struct hess_block {
-    glm_block b;
-    _Alignas(64) float t[]; /* c_i x_i, rows padded to 16 */
-} hess_block;
-
 extern const pvi_hess_kernel PVI_DECLARE_ISA(pvi_hess_kernel);
 const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_hess_kernel);
 
-static int64_t pad(int64_t n)
-{
-    return (n + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
-}
-
 size_t pvi_glm_hess_scratch(int64_t p)
 {
-    return sizeof(hess_block) + sizeof(float) * HESS_ROWS * (size_t)pad(p);
+    return sizeof(hess_block) + sizeof(float) * HESS_ROWS * (size_t)block_pad(p);
 }
 
 double pvi_glm_hess_rounding(int64_t m, int64_t p)
@@ -41,7 +29,7 @@ double pvi_glm_hess_rounding(int64_t m, int64_t p)
     return pv_up((sum + rows * (0x1p-49 + (double)p * 0x1p-88)) * (1.0 + 0x1p-40), 4);
 }
 
-static pvi_clip clip_bounds(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
+pvi_clip pvi_glm_hess_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
 {
     const double square = s->row_norm * s->row_norm;
     double sup[3];
@@ -65,7 +53,7 @@ void pvi_glm_hess_sum(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_r
                       int64_t *n_bad, void *scratch)
 {
     const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
-    const pvi_clip k = clip_bounds(s, cfg, clip);
+    const pvi_clip k = pvi_glm_hess_clip(s, cfg, clip);
     hess_block *hb = scratch;
     glm_block *b = &hb->b;
 
@@ -78,8 +66,8 @@ void pvi_glm_hess_sum(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_r
         }
         *n_bad += s->kernel->clip(&k, b->padded, b->m, b->norm, cfg->link->props & PV_MARGIN ? b->y : NULL, b->c);
         if (rows->x) {
-            kernel->scale(b->row, b->n, rows->p, b->c, hb->t, pad(rows->p));
-            kernel->add(b->row, b->n, rows->p, hb->t, pad(rows->p), h);
+            kernel->scale(b->row, b->n, rows->p, b->c, hb->t, block_pad(rows->p));
+            kernel->add(b->row, b->n, rows->p, hb->t, block_pad(rows->p), h);
         } else {
             kernel->csr_add(rows, b->r, b->n, b->c, h);
         }

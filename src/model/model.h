@@ -88,6 +88,10 @@ typedef struct pvi_glm_state {
     double row_norm;
 } pvi_glm_state;
 
+/* Bounds for the coefficients of gradients; of Hessians, with the row's squared norm for its norm. */
+pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip);
+pvi_clip pvi_glm_hess_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip);
+
 /* ---- second derivatives (glm_hess.c) --------------------------------------------------------------------- */
 typedef struct pvi_hess_kernel {
     void (*scale)(const float *const *row, int64_t n, int64_t p, const float *c, float *t, int64_t ldt);
@@ -106,6 +110,8 @@ size_t pvi_glm_hess_scratch(int64_t p);
 /* out += (sum of row Hessians) v, unclipped: a diagnostic.  v: a state whose begin() was given the vector. */
 void pvi_glm_hess_vec(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pvi_glm_state *v, const pv_rows *rows,
                       float *out, void *scratch);
+
+extern const pv_hess_ops pvi_glm_hess; /* gradient and Hessian in one pass (glm_joint.c) */
 
 /* ---- softmax: k classes, weights and gradients class after class, w[c * p + j] ------------------------- */
 enum { PVI_SOFT_ROWS = 64 }; /* rows of a block, at most; also the stride between classes of z */
@@ -134,6 +140,8 @@ typedef struct pvi_softmax_state {
  * scratch: as for gradients. */
 void pvi_softmax_hess_vec(const pvi_softmax_state *s, const pvi_softmax_state *v, const pv_rows *rows, float *out,
                           void *scratch);
+
+extern const pv_hess_ops pvi_softmax_hess; /* gradient and Hessian in one pass (softmax_joint.c) */
 
 /* Largest float not above x. */
 float pvi_float_down(double x);

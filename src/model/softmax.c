@@ -23,25 +23,10 @@
  * (4) (diag(p) - p p') a x',  so row c is p_c (a_c - sum_b p_b a_b) x'.
  * Rounding (M2) and zero rows (M3) are those of glm.c: every coordinate of the sum is its own sequence of
  * multiply-adds over the rows, (5) there holds for any d. */
-#include "model.h"
-
-enum { PAD = 16, CACHE = 256 * 1024 };
-
-typedef struct block { /* one thread's scratch; z and room for a second z follow */
-    _Alignas(64) float y[PVI_SOFT_ROWS], norm[PVI_SOFT_ROWS];
-    int64_t r[PVI_SOFT_ROWS];
-    const float *row[PVI_SOFT_ROWS];
-    int64_t n, padded;
-    _Alignas(64) float z[];
-} block;
+#include "softmax_block.h"
 
 extern const pvi_softmax_kernel PVI_DECLARE_ISA(pvi_softmax_kernel);
 const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_softmax_kernel);
-
-static int64_t pad(int64_t n)
-{
-    return (n + PAD - 1) / PAD * PAD;
-}
 
 static int64_t dim(const void *cfg, const pv_domain *dom)
 {
@@ -53,7 +38,7 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
 {
     (void)cfg;
     (void)max_rows;
-    return sizeof(block) + 2 * sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes;
+    return sizeof(soft_block) + 2 * sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes;
 }
 
 static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
@@ -65,8 +50,8 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     if (!s->w || !s->wt || s->p != dom->p || s->k != dom->classes) {
         s->p = dom->p;
         s->k = dom->classes;
-        s->ldw = pad(s->p);
-        s->ldt = pad(s->k);
+        s->ldw = soft_pad(s->p);
+        s->ldt = soft_pad(s->k);
         s->w = pv_arena_get(a, sizeof *s->w * (size_t)(s->k * s->ldw));
         s->wt = pv_arena_get(a, sizeof *s->wt * (size_t)(s->p * s->ldt));
         if (!s->w || !s->wt) return PV_E_NOMEM;
@@ -81,74 +66,36 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     return PV_OK;
 }
 
-/* Rows first .. of the view into the block. */
-static void block_fill(block *b, const pv_rows *rows, int64_t first)
-{
-    const int64_t fit = CACHE / (int64_t)sizeof(float) / rows->p / PAD * PAD;
-    const int64_t most = fit < PAD ? PAD : fit > PVI_SOFT_ROWS ? PVI_SOFT_ROWS : fit;
-
-    b->n = rows->n - first < most ? rows->n - first : most;
-    b->padded = pad(b->n);
-    for (int64_t i = 0; i < b->n; i++) b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
-    if (rows->x)
-        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
-}
-
-/* The block's logits; the padding holds harmless zeros. */
-static void block_logits(const pvi_softmax_state *s, const block *b, const pv_rows *rows, float *z)
-{
-    for (int64_t c = 0; c < s->k; c++)
-        for (int64_t i = b->n; i < b->padded; i++) z[c * PVI_SOFT_ROWS + i] = 0.0f;
-    if (rows->x) s->kernel->logits(b->row, b->n, s->p, s->k, s->w, s->ldw, z);
-    else s->kernel->csr_logits(rows, b->r, b->n, s->k, s->wt, s->ldt, z);
-}
-
-static void block_add(const pvi_softmax_state *s, const block *b, const pv_rows *rows, const float *z, float *g)
-{
-    if (rows->x) s->kernel->add(b->row, b->n, s->p, s->k, z, g);
-    else s->kernel->csr_add(rows, b->r, b->n, s->k, z, g);
-}
-
-/* Class numbers; two classes are stored as -1 and +1. */
-static void block_labels(const pvi_softmax_state *s, block *b, const pv_rows *rows)
-{
-    for (int64_t i = 0; i < b->n; i++) {
-        const float y = rows->y[b->r[i]];
-        b->y[i] = s->k == 2 ? 0.5f * (y + 1.0f) : y;
-    }
-    for (int64_t i = b->n; i < b->padded; i++) b->y[i] = 0.0f;
-}
-
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
                      void *scratch)
 {
     const pvi_softmax_state *s = st;
-    block *b = scratch;
+    soft_block *b = scratch;
     (void)cfg;
 
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i);
-        block_logits(s, b, rows, b->z);
-        block_labels(s, b, rows);
+        soft_fill(b, rows, i);
+        soft_logits(s, b, rows, b->z);
+        soft_labels(s, b, rows);
         for (int64_t j = 0; j < b->padded; j++) b->norm[j] = j < b->n ? rows->norm[b->r[j]] : 0.0f;
         *n_bad += s->kernel->coefficients(pvi_float_down(clip), b->padded, s->k, b->y, b->norm, b->z);
-        block_add(s, b, rows, b->z, g);
+        soft_add(s, b, rows, b->z, g);
     }
 }
 
 void pvi_softmax_hess_vec(const pvi_softmax_state *s, const pvi_softmax_state *v, const pv_rows *rows, float *out,
                           void *scratch)
 {
-    block *b = scratch;
+    soft_block *b = scratch;
     float *const a = b->z + s->k * PVI_SOFT_ROWS;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i);
-        block_logits(s, b, rows, b->z);
-        block_logits(v, b, rows, a);
+        soft_fill(b, rows, i);
+        soft_logits(s, b, rows, b->z);
+        soft_logits(v, b, rows, a);
         s->kernel->curvature(b->padded, s->k, b->z, a);
-        block_add(s, b, rows, a, out);
+        soft_add(s, b, rows, a, out);
     }
 }
 
@@ -169,14 +116,14 @@ static double row_loss(const float *z, int64_t k, int64_t y)
 static double value_sum(const void *st, const void *cfg, const pv_rows *rows, void *scratch)
 {
     const pvi_softmax_state *s = st;
-    block *b = scratch;
+    soft_block *b = scratch;
     double sum = 0.0;
     (void)cfg;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i);
-        block_logits(s, b, rows, b->z);
-        block_labels(s, b, rows);
+        soft_fill(b, rows, i);
+        soft_logits(s, b, rows, b->z);
+        soft_labels(s, b, rows);
         for (int64_t j = 0; j < b->n; j++)
             if (b->y[j] >= 0.0f && b->y[j] < (float)s->k) sum += row_loss(b->z + j, s->k, (int64_t)b->y[j]);
     }
@@ -200,12 +147,12 @@ static void row_scores(const float *z, int64_t k, float *score)
 static void predict(const void *st, const void *cfg, const pv_rows *rows, float *score, void *scratch)
 {
     const pvi_softmax_state *s = st;
-    block *b = scratch;
+    soft_block *b = scratch;
     (void)cfg;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i);
-        block_logits(s, b, rows, b->z);
+        soft_fill(b, rows, i);
+        soft_logits(s, b, rows, b->z);
         for (int64_t j = 0; j < b->n; j++) row_scores(b->z + j, s->k, score + (i + j) * (s->k == 2 ? 1 : s->k));
     }
 }
@@ -224,7 +171,7 @@ const pv_model_ops pv_model_softmax = {
               .reference = "Cox 1966; Bohning 1992 (curvature)",
               .state_size = sizeof(pvi_softmax_state),
               .params = pv_no_params },
-    .props = PV_CONVEX | PV_SMOOTH | PV_LIPSCHITZ | PV_CLASSIFY,
+    .props = PV_CONVEX | PV_SMOOTH | PV_LIPSCHITZ | PV_HESSIAN | PV_CLASSIFY,
     .dim = dim,
     .scratch = scratch_size,
     .begin = begin,
@@ -234,4 +181,5 @@ const pv_model_ops pv_model_softmax = {
     .outputs = outputs,
     .predict = predict,
     .constants = constants,
+    .hess = &pvi_softmax_hess,
 };

@@ -3,6 +3,7 @@
  *   (1) r(w)   = lambda sum_j w_j^2 / (1 + w_j^2)
  *   (2) r'(w)  = 2 lambda w / (1 + w^2)^2                       coordinate-wise
  *   (3) r''(w) = lambda (2 - 6 w^2) / (1 + w^2)^3,  between -lambda/2 (at |w| = 1) and 2 lambda (at 0)
+ *   (4) r'''(w) = 24 lambda w (w^2 - 1) / (1 + w^2)^4, at most 4.669 lambda in size (at w^2 = 1 - 2/5^(1/2))
  *
  * Smooth, so it enters through its gradient; it has no prox.  Written with t = 1/(1 + w^2), which underflows
  * to the right limits for huge w.
@@ -52,6 +53,11 @@ static double smooth(const void *c_)
     return 2.0 * ((const cfg *)c_)->lambda;
 }
 
+static double third(const void *c_)
+{
+    return 4.67 * ((const cfg *)c_)->lambda; /* (4) */
+}
+
 const pv_reg_ops pv_reg_nonconvex = {
     .head = { .abi = PV_PLUGIN_ABI,
               .name = "nonconvex",
@@ -64,4 +70,5 @@ const pv_reg_ops pv_reg_nonconvex = {
     .grad = grad,
     .curv = curv,
     .smooth = smooth,
+    .third = third,
 };

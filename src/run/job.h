@@ -66,6 +66,9 @@ typedef struct pvi_job {
     double spacing, sensitivity, sensitivity_replace, noise_multiplier, noise_scale;
     double score_change, select_scale; /* selections: how far a neighbour moves a score; Gumbel scale      */
     double allowance;   /* part of the sensitivity that pays for floating point and the grid           */
+    double radius, radius_replace; /* a row's contribution; half of what replacing one changes: both without rounding */
+    int64_t release_d;  /* numbers in one release: d, or d and the coordinates of the Hessian            */
+    pv_joint joint;     /* joint releases: bounds and scale                                            */
     double row_change;  /* how far a neighbour can move one sum under the relation                      */
     double draws;       /* share of delta set aside for the finite accuracy of the draws              */
     const pv_event *events, *events_replace;
@@ -76,7 +79,11 @@ typedef struct pvi_job {
 pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out);
 void pvi_job_free(pvi_job *job);
 /* Rows in one float sum, at most: of consecutive rows; of a sample. */
-enum { PVI_FULL_GROUP = 64, PVI_SAMPLED_GROUP = 128 };
+enum { PVI_FULL_GROUP = 64, PVI_SAMPLED_GROUP = 128, PVI_JOINT_GROUP = 256 };
+int64_t pvi_most_rows(const pvi_job *j);
+/* Joint releases (8): a block's entries are multiplied by the factor, after those on its diagonal were by the other. */
+float pvi_joint_factor(const pv_joint *j, bool diagonal_block);
+float pvi_joint_diagonal(const pv_joint *j);
 /* Event tree, calibrated noise, sensitivity and cost of a job that is otherwise complete (noise.c). */
 pv_status pvi_job_noise(pvi_job *j);
 /* What the finite accuracy of the draws costs of delta at this epsilon. */

@@ -20,6 +20,14 @@
  * Ball noise covers one uniform row per query:
  *   (6) radius R = z Delta; two balls at distance Delta share all but delta_1 of their volume (opt_prgd.c), and z is the
  *       smallest with 1 - (1 - delta_1/n)^T <= delta.
+ * Gradient and Hessian in one release (pv_query_hess): a row adds v = (g, s svec(H)), ||g|| <= C, ||v|| <= B (glm_joint.c).
+ *   (8) zero-out moves the sum by B.  Replacing a row moves it by at most 2 B.  Where H and H' are positive semidefinite,
+ *       <H, H'> >= 0 and ||v - v'||^2 <= (||g|| + ||g'||)^2 + s^2 ||H||^2 + s^2 ||H'||^2 <= 2 B^2 + 2 C^2.
+ *       svec lists the lower triangle, entries off the diagonal times sqrt 2, so that its length is the Frobenius norm;
+ *       blocks off the diagonal of a matrix of symmetric blocks count once more, times another sqrt 2.  Factors are
+ *       floats not above the true ones.  Diagonals pass one float multiplication more: u m B.
+ *       k events spent on one release: k releases of the same sum with noise sigma have the same privacy curve as one
+ *       with noise sigma / sqrt(k), their average, which is what the Gaussian accountants see in k repetitions.
  * The accountant assumes ideal draws; ours are within tau in total variation over the whole run (mech/):
  *   (7) delta = delta_account + (1 + e^epsilon) tau; a fixed share of delta is set aside for the second term.
  * Under contract M3 a row that contributes zero leaves its group's sum bit-identical, so leaving a
@@ -48,7 +56,7 @@ static pv_status plan_events(pvi_job *j, double noise_multiplier, const pv_event
 {
     const pv_event *one = query_event(j, noise_multiplier);
     if (!one) return pvi_nomem(j->ctx);
-    *(j->opt->selects ? &j->prob.atom_event : &j->prob.grad_event) = one;
+    *(j->opt->selects ? &j->prob.atom_event : j->opt->joint ? &j->prob.joint_event : &j->prob.grad_event) = one;
     const pv_status s = j->opt->plan(j->opt_cfg, &j->prob, j->arena, total);
     return s == PV_E_NOMEM ? pvi_nomem(j->ctx) : s;
 }
@@ -105,25 +113,61 @@ static bool group_bound(const pvi_job *j)
     return j->sampler == PVI_POISSON;
 }
 
+int64_t pvi_most_rows(const pvi_job *j)
+{
+    if (j->opt->joint) return PVI_JOINT_GROUP;
+    return j->sampler == PVI_FULL_BATCH ? PVI_FULL_GROUP : PVI_SAMPLED_GROUP;
+}
+
+/* (8) */
+static const double root2 = 1.4142135623730950; /* just below */
+
+float pvi_joint_factor(const pv_joint *j, bool diagonal_block)
+{
+    if (j->plain) return pvi_float_down(j->scale);
+    return pvi_float_down(j->scale * root2 * (diagonal_block ? 1.0 : root2));
+}
+
+float pvi_joint_diagonal(const pv_joint *j)
+{
+    return j->plain ? 1.0f : 0x1.6a09e6p-1f; /* below 1 / sqrt 2 */
+}
+
+static void set_radius(pvi_job *j)
+{
+    const double B = j->joint.clip, C = j->joint.grad;
+    j->radius = j->radius_replace = j->opt->joint ? B : j->prob.G;
+    if (j->opt->joint && j->joint.convex && !j->joint.plain)
+        j->radius_replace = fmin(B, pv_up(sqrt((B * B + C * C) / 2.0), 4));
+}
+
+static double sum_error(const pvi_job *j)
+{
+    const int64_t m = pvi_most_rows(j);
+    if (j->opt->joint)
+        return j->radius * (j->model.ops->hess->rounding(j->model.cfg, m, j->prob.d) + 0x1p-23 * (double)m);
+    return j->sparse ? 0.0 : j->radius * j->model.ops->rounding(j->model.cfg, m, j->prob.d);
+}
+
 /* (2), (3), (4).  The grid is chosen for the noise without the allowance, then the allowance for the
  * grid enlarges the noise: the spacing stays at least as fine as intended. */
 static pv_status set_sensitivity(pvi_job *j)
 {
-    const double C = j->prob.G, z = j->private_run ? j->noise_multiplier : 1.0;
+    const double z = j->private_run ? j->noise_multiplier : 1.0;
     const bool replace = j->prob.relation == PV_REL_REPLACE;
-    const int64_t m = j->sampler == PVI_FULL_BATCH ? PVI_FULL_GROUP : PVI_SAMPLED_GROUP;
 
-    j->spacing = pvi_grid_spacing(C, j->dom.n, z * C * (replace ? 2.0 : 1.0), j->prob.d);
+    set_radius(j);
+    const double C = j->radius;
+    j->spacing = pvi_grid_spacing(C, j->dom.n, z * C * (replace ? 2.0 : 1.0), j->release_d);
     if (!(j->spacing > 0.0))
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                         "no fixed-point grid holds sums of %lld rows with clip %g under noise %g",
                         (long long)j->dom.n, C, z * C);
-    const double sum_error = j->sparse ? 0.0 : C * j->model.ops->rounding(j->model.cfg, m, j->prob.d);
-    j->rounding = pv_up(sum_error + pvi_grid_error(j->spacing, j->prob.d), 4);
-    const bool two_groups = j->sampler == PVI_FIXED_SIZE && !j->opt->ball && !j->sparse;
+    j->rounding = pv_up(sum_error(j) + pvi_grid_error(j->spacing, j->release_d), 4);
+    const bool two_groups = j->sampler == PVI_FIXED_SIZE && !j->opt->ball && (!j->sparse || j->opt->joint);
     j->allowance = (two_groups ? 4.0 : 2.0) * j->rounding;
     const double zero_out = pv_up(C + j->allowance, 2);
-    j->sensitivity_replace = pv_up(2.0 * C + j->allowance, 2);
+    j->sensitivity_replace = pv_up(2.0 * (replace ? j->radius_replace : C) + j->allowance, 2);
     j->row_change = replace ? j->sensitivity_replace : zero_out;
     j->sensitivity = j->prob.sensitivity = replace && !group_bound(j) ? j->sensitivity_replace : zero_out;
     j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;
@@ -160,7 +204,7 @@ static pv_status set_selection(pvi_job *j)
 /* (7) */
 static double distance_of_draws(const pvi_job *j)
 {
-    const double d = (double)j->prob.d, T = (double)j->opt->steps(j->opt_cfg);
+    const double d = (double)j->release_d, T = (double)j->opt->steps(j->opt_cfg);
     double one;
     if (j->opt->selects) one = pvi_select_tv(j->prob.set->atoms(j->prob.set_st, j->prob.set_cfg, j->prob.d));
     else if (j->opt->ball) one = pvi_ball_tv(j->prob.d);

@@ -8,17 +8,18 @@
  *      threads nor order change it (P8)
  *   4. the mechanism adds integer noise of scale sigma
  *   5. the result is divided by the expected, never the realised, batch size
+ * One joint release of gradient and Hessian: the same with the longer vector of (8) in noise.c.
  * One selection: the same 1 to 3, then the scores <v_k, sum> of the set's vertices, and the exponential mechanism
  * names one of them.
  * Nothing computed in 3 leaves this file before 4 (P1); on any error the output is zeroed.
  * The sensitivity of 3 is derived in plan.c. */
 #include "run/job.h"
 
-enum { TASK_GROUPS = 16, MAX_GROUP = PVI_SAMPLED_GROUP };
+enum { TASK_GROUPS = 16 };
 
 typedef struct lane { /* what one thread needs */
-    float *g;         /* d, one group's sum */
-    int64_t *sum;     /* d, on the grid */
+    float *g;         /* one group's sum: d numbers, and the Hessian's after them */
+    int64_t *sum;     /* as many, on the grid */
     void *scratch;
     int64_t bad;
 } lane;
@@ -40,13 +41,17 @@ struct pv_oracle {
     lane *lane;
     int64_t atoms;
     double *gradient, *score; /* of a selection */
+    double *value;            /* of a joint release */
     int64_t queries;
 };
 
 static pv_status create_lanes(pv_oracle *o)
 {
     const pvi_job *j = o->job;
-    const size_t d = (size_t)j->prob.d, scratch = j->model.ops->scratch(j->model.cfg, &j->dom, MAX_GROUP);
+    const size_t d = (size_t)j->release_d;
+    size_t scratch = j->model.ops->scratch(j->model.cfg, &j->dom, pvi_most_rows(j));
+
+    if (j->opt->joint) scratch = j->model.ops->hess->scratch(j->model.cfg, &j->dom);
 
     o->lanes = pvi_threads(o->ctx);
     o->lane = pv_arena_get(o->arena, sizeof *o->lane * (size_t)o->lanes);
@@ -79,6 +84,7 @@ static pv_status create_parts(pv_oracle *o)
         o->score = pv_arena_f64(o->arena, o->atoms);
         if (!o->gradient || !o->score) return pvi_nomem(o->ctx);
     }
+    if (j->opt->joint && !(o->value = pv_arena_f64(o->arena, j->release_d))) return pvi_nomem(o->ctx);
     o->model_st = pv_arena_get(o->arena, j->model.ops->head.state_size);
     o->meter = pvi_meter_create(o->arena, j->events);
     if (!o->model_st || !o->meter) return pvi_nomem(o->ctx);
@@ -154,9 +160,32 @@ static void draw_sample(pv_oracle *o)
 
 /* ---- step 3: group sums on the grid ------------------------------------------------------------------ */
 
+static void add_joint(pv_oracle *o, lane *l, const pv_rows *rows)
+{
+    const pvi_job *j = o->job;
+    const pv_joint *q = &j->joint;
+    const int64_t d = j->prob.d, p = q->width, size = p * (p + 1) / 2;
+    const float diagonal = pvi_joint_diagonal(q);
+    float *h = l->g + d;
+    int64_t *sum = l->sum + d;
+
+    memset(l->g, 0, (size_t)j->release_d * sizeof *l->g);
+    j->model.ops->hess->sum(o->model_st, j->model.cfg, rows, q, l->g, h, &l->bad, l->scratch);
+    pvi_grid_add(l->g, j->spacing, l->sum, d);
+    for (int64_t a = 0; a < q->blocks; a++)
+        for (int64_t b = 0; b <= a; b++, h += size, sum += size) {
+            for (int64_t r = 0; r < p; r++) h[r * (r + 3) / 2] *= diagonal;
+            pvi_grid_add_times(h, pvi_joint_factor(q, a == b), j->spacing, sum, size);
+        }
+}
+
 static void add_group(pv_oracle *o, lane *l, const pv_rows *rows)
 {
     const pvi_job *j = o->job;
+    if (j->opt->joint) {
+        add_joint(o, l, rows);
+        return;
+    }
     if (j->sparse) {
         j->model.ops->grid_sum(o->model_st, j->model.cfg, rows, j->prob.G, j->spacing, l->sum, &l->bad, l->scratch);
         return;
@@ -169,7 +198,7 @@ static void add_group(pv_oracle *o, lane *l, const pv_rows *rows)
 static void sum_groups(void *arg, int64_t task, int thread)
 {
     pv_oracle *o = arg;
-    const int64_t width = o->job->group_rows, n = o->job->dom.n;
+    const int64_t width = o->job->group_rows, n = o->job->dom.n, most = pvi_most_rows(o->job);
     const int64_t last = (task + 1) * TASK_GROUPS < o->groups ? (task + 1) * TASK_GROUPS : o->groups;
 
     for (int64_t k = task * TASK_GROUPS; k < last; k++) {
@@ -179,10 +208,10 @@ static void sum_groups(void *arg, int64_t task, int thread)
             add_group(o, &o->lane[thread], &rows);
             continue;
         }
-        for (int64_t i = o->starts[k]; i < o->starts[k + 1]; i += MAX_GROUP) {
+        for (int64_t i = o->starts[k]; i < o->starts[k + 1]; i += most) {
             pv_rows rows = pvi_matrix_rows(o->m, 0, n);
             rows.pick = o->rows + i;
-            rows.n = o->starts[k + 1] - i < MAX_GROUP ? o->starts[k + 1] - i : MAX_GROUP;
+            rows.n = o->starts[k + 1] - i < most ? o->starts[k + 1] - i : most;
             add_group(o, &o->lane[thread], &rows);
         }
     }
@@ -191,7 +220,7 @@ static void sum_groups(void *arg, int64_t task, int thread)
 /* Leaves the exact integer sum in lane 0. */
 static void sum_rows(pv_oracle *o)
 {
-    const int64_t d = o->job->prob.d;
+    const int64_t d = o->job->release_d;
     for (int i = 0; i < o->lanes; i++) memset(o->lane[i].sum, 0, (size_t)d * sizeof(int64_t));
     pvi_parallel(o->ctx, (o->groups + TASK_GROUPS - 1) / TASK_GROUPS, sum_groups, o);
     for (int i = 1; i < o->lanes; i++)
@@ -201,7 +230,7 @@ static void sum_rows(pv_oracle *o)
 /* ---- the query ------------------------------------------------------------------------------------------ */
 
 /* Steps 1 to 3; the sum is in lane 0 and must not leave without noise. */
-static pv_status sum_at(pv_oracle *o, const double *w, const pv_event *event)
+static pv_status sum_at(pv_oracle *o, const double *w, const pv_event *event, int64_t units)
 {
     const pvi_job *j = o->job;
     pv_status s;
@@ -210,8 +239,9 @@ static pv_status sum_at(pv_oracle *o, const double *w, const pv_event *event)
         if (!isfinite(w[k]))
             return pvi_fail(o->ctx, PV_E_NUMERIC, "weight %lld is not finite: the step size is too large",
                             (long long)k);
-    if (!event || (s = pvi_meter_spend(o->meter, event)) != PV_OK)
-        return pvi_fail(o->ctx, PV_E_PLAN, "the optimiser asked for a release that was not planned");
+    for (int64_t k = 0; k < units; k++, o->queries++)
+        if (!event || pvi_meter_spend(o->meter, event) != PV_OK)
+            return pvi_fail(o->ctx, PV_E_PLAN, "the optimiser asked for a release that was not planned");
     if ((s = j->model.ops->begin(o->model_st, j->model.cfg, &j->dom, w, o->arena)) != PV_OK)
         return s == PV_E_NOMEM ? pvi_nomem(o->ctx)
                                : pvi_fail(o->ctx, s,
@@ -219,29 +249,72 @@ static pv_status sum_at(pv_oracle *o, const double *w, const pv_event *event)
                                           "too large");
     draw_sample(o);
     sum_rows(o);
-    o->queries++;
     return PV_OK;
 }
 
-static pv_status release_sum(pv_oracle *o, double *g)
+/* out: release_d numbers. */
+static pv_status release_sum(pv_oracle *o, const pv_event *event, double noise_scale, double *out)
 {
     const pvi_job *j = o->job;
-    const pvi_release r = { j->prob.grad_event, o->lane[0].sum, j->prob.d, j->spacing, j->row_change, NULL };
+    const pvi_release r = { event, o->lane[0].sum, j->release_d, j->spacing, j->row_change, NULL };
     pv_status s = PV_OK;
 
     if (o->tap) o->tap(o->tap_user, &r, NULL);
-    if (j->private_run) s = j->mech->add(o->rng, j->noise_scale, j->spacing, o->lane[0].sum, j->prob.d);
+    if (j->private_run) s = j->mech->add(o->rng, noise_scale, j->spacing, o->lane[0].sum, j->release_d);
     if (s != PV_OK) return pvi_fail(o->ctx, s, "noise could not be drawn: nothing was released");
-    pvi_grid_value(o->lane[0].sum, j->spacing, 1.0 / j->prob.batch, g, j->prob.d);
-    if (o->tap) o->tap(o->tap_user, &r, g);
+    pvi_grid_value(o->lane[0].sum, j->spacing, 1.0 / j->prob.batch, out, j->release_d);
+    if (o->tap) o->tap(o->tap_user, &r, out);
     return PV_OK;
 }
 
 pv_status pv_query_grad(pv_oracle *o, const double *w, double *g)
 {
+    PVI_REQUIRE(!o->job->opt->joint);
     memset(g, 0, (size_t)o->job->prob.d * sizeof *g);
-    const pv_status s = sum_at(o, w, o->job->prob.grad_event);
-    return s == PV_OK ? release_sum(o, g) : s;
+    const pv_status s = sum_at(o, w, o->job->prob.grad_event, 1);
+    return s == PV_OK ? release_sum(o, o->job->prob.grad_event, o->job->noise_scale, g) : s;
+}
+
+/* H += share times the matrix of the released coordinates. */
+static void add_matrix(const pvi_job *j, const double *value, double share, double *H)
+{
+    const pv_joint *q = &j->joint;
+    const int64_t d = j->prob.d, p = q->width;
+    for (int64_t a = 0; a < q->blocks; a++)
+        for (int64_t b = 0; b <= a; b++) {
+            const double f = share / (double)pvi_joint_factor(q, a == b);
+            for (int64_t r = 0; r < p; r++)
+                for (int64_t c = 0; c <= r; c++, value++) {
+                    const double x = *value * f / (r == c ? (double)pvi_joint_diagonal(q) : 1.0);
+                    H[(a * p + r) * d + b * p + c] += x;
+                    if (r != c) H[(a * p + c) * d + b * p + r] += x;
+                    if (a != b) H[(b * p + c) * d + a * p + r] += x;
+                    if (a != b && r != c) H[(b * p + r) * d + a * p + c] += x;
+                }
+        }
+}
+
+pv_status pv_query_hess(pv_oracle *o, const double *w, int64_t units, double *g, double *H)
+{
+    const pvi_job *j = o->job;
+    const int64_t d = j->prob.d, samples = j->sampler == PVI_FULL_BATCH ? 1 : units, each = units / samples;
+    const double noise = pv_up(j->noise_scale / pvi_down(sqrt((double)each), 1), 2), share = 1.0 / (double)samples;
+
+    PVI_REQUIRE(j->opt->joint && units >= 1);
+    memset(g, 0, (size_t)d * sizeof *g);
+    memset(H, 0, (size_t)(d * d) * sizeof *H);
+    for (int64_t k = 0; k < samples; k++) { /* a sample for every event; all rows serve them all at once */
+        pv_status s = sum_at(o, w, j->prob.joint_event, each);
+        if (s == PV_OK) s = release_sum(o, j->prob.joint_event, noise, o->value);
+        if (s != PV_OK) {
+            memset(g, 0, (size_t)d * sizeof *g);
+            memset(H, 0, (size_t)(d * d) * sizeof *H);
+            return s;
+        }
+        for (int64_t i = 0; i < d; i++) g[i] += share * o->value[i];
+        add_matrix(j, o->value + d, share, H);
+    }
+    return PV_OK;
 }
 
 pv_status pv_query_atom(pv_oracle *o, const double *w, int64_t *k)
@@ -252,7 +325,7 @@ pv_status pv_query_atom(pv_oracle *o, const double *w, int64_t *k)
     double chosen;
 
     *k = 0;
-    const pv_status s = sum_at(o, w, p->atom_event);
+    const pv_status s = sum_at(o, w, p->atom_event, 1);
     if (s != PV_OK) return s;
     pvi_grid_value(o->lane[0].sum, j->spacing, -1.0, o->gradient, p->d);
     p->set->scores(p->set_st, p->set_cfg, o->gradient, o->score, p->d); /* large where <v_k, sum> is small */

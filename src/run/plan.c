@@ -288,11 +288,70 @@ static pv_status set_sampler(pvi_job *j)
     if (batch == n) j->sampler = PVI_FULL_BATCH;         /* every row, whatever the sampler */
     j->rate = batch / n;
     j->prob.batch = batch;
-    j->group_rows = PVI_FULL_GROUP;
-    /* A group of a sample spans enough positions for 32 sampled rows on average; more than PVI_SAMPLED_GROUP
+    j->group_rows = j->opt->joint ? PVI_JOINT_GROUP : PVI_FULL_GROUP;
+    /* A group of a sample spans enough positions for 32 (96) sampled rows on average; more than pvi_most_rows
      * rows in one group then has a probability below 1e-35, and the oracle splits even that. */
-    if (j->rate < 0.5 && j->sampler != PVI_CYCLIC) j->group_rows = (int64_t)floor(32.0 / j->rate);
+    if (j->rate < 0.5 && j->sampler != PVI_CYCLIC)
+        j->group_rows = (int64_t)floor((j->opt->joint ? 96.0 : 32.0) / j->rate);
     return PV_OK;
+}
+
+/* ---- joint releases ------------------------------------------------------------------------------------ */
+
+enum { MAX_DENSE = 4096 }; /* weights of a Hessian that is held whole */
+
+static int64_t triangle(int64_t n)
+{
+    return n * (n + 1) / 2;
+}
+
+static pv_status check_joint(pvi_job *j)
+{
+    const char *opt = j->opt->head.name;
+    if (!j->model.ops->hess)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "optimizer=%s needs second derivatives, which model=%s does not have", opt,
+                        j->model.named->name);
+    if (j->prob.d > MAX_DENSE)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "optimizer=%s holds a Hessian of %lld x %lld, and does so up to %d: use optimizer=pgd or sgd",
+                        opt, (long long)j->prob.d, (long long)j->prob.d, MAX_DENSE);
+    if (j->prob.set)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s works without a constraint set: leave set=%s out",
+                        opt, j->prob.set->head.name);
+    if (!j->prob.reg->curv)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "optimizer=%s needs a penalty with second derivatives: reg=%s has none, reg=l2 does", opt,
+                        j->prob.reg->head.name);
+    return PV_OK;
+}
+
+/* What resolve may look at: every bound but those that depend on the scale. */
+static pv_status open_joint(pvi_job *j)
+{
+    j->release_d = j->prob.d;
+    if (!j->opt->joint) return PV_OK;
+    const pv_status s = check_joint(j);
+    if (s != PV_OK) return s;
+    j->joint.grad = j->prob.G;
+    j->model.ops->hess->bounds(j->model.cfg, &j->dom, &j->joint);
+    if (!(j->joint.hess >= 0x1p-40 && j->joint.hess <= 0x1p40))
+        return pvi_fail(j->ctx, PV_E_PARAM, "the Hessian of one row has no usable bound: %g", j->joint.hess);
+    j->release_d += triangle(j->joint.blocks) * triangle(j->joint.width);
+    j->prob.joint = &j->joint;
+    return PV_OK;
+}
+
+static void close_joint(pvi_job *j)
+{
+    pv_joint *q = &j->joint;
+    if (!j->opt->joint) return;
+    j->opt->joint(j->opt_cfg, &j->prob, q);
+    /* The paper bounds a Frobenius norm by sqrt d times a spectral one. */
+    q->clip = pv_up(q->plain ? hypot(q->grad, q->scale * q->hess * sqrt((double)j->prob.d))
+                             : j->model.ops->hess->norm(j->model.cfg, &j->dom, q),
+                    4);
+    PVI_REQUIRE(q->scale > 0.0 && q->clip >= q->grad && isfinite(q->clip));
 }
 
 static pv_status set_budget(pvi_job *j)
@@ -372,7 +431,8 @@ static pv_status fill(pvi_job *j, const pvi_matrix *m)
     j->sparse = j->model.ops->grid_sum && (m ? !m->x : pvi_data_is_sparse(&j->plan->s.data, j->dom.p));
     if ((s = open_set(j)) != PV_OK || (s = check_needs(j)) != PV_OK) return s;
     if ((s = set_clip(j)) != PV_OK || (s = set_sampler(j)) != PV_OK || (s = set_budget(j)) != PV_OK) return s;
-    if ((s = j->opt->resolve(j->opt_cfg, &j->prob)) != PV_OK) return s;
+    if ((s = open_joint(j)) != PV_OK || (s = j->opt->resolve(j->opt_cfg, &j->prob)) != PV_OK) return s;
+    close_joint(j);
     return pvi_job_noise(j);
 }
 
@@ -420,7 +480,7 @@ static pv_status cost_json(pvi_job *j, char **json)
     pvi_jw_i64(&w, "parameters", j->prob.d);
     pvi_jw_i64(&w, "steps", j->opt->steps(j->opt_cfg));
     pvi_jw_f64(&w, "batch", j->prob.batch);
-    pvi_jw_f64(&w, "clip_norm", j->prob.G);
+    pvi_jw_f64(&w, "clip_norm", j->radius);
     if (j->private_run) {
         pvi_jw_f64(&w, "epsilon", j->cost.epsilon);
         pvi_jw_f64(&w, "epsilon_lower", j->cost.epsilon_lower);

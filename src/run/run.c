@@ -112,7 +112,7 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
         .features = j->dom.p,
         .weights = j->prob.d,
         .features_measured = j->features_measured,
-        .clip_norm = j->prob.G,
+        .clip_norm = j->sensitivity == j->sensitivity_replace ? j->radius_replace : j->radius,
         .sensitivity = j->sensitivity,
         .noise_multiplier = j->noise_multiplier,
         .noise_stddev = j->noise_scale,

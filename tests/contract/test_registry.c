@@ -253,6 +253,9 @@ static void parameters(void **state)
 /* A plain convex problem with every property an optimiser may need, as the plan would pose it. */
 static pv_problem problem(pv_arena *a)
 {
+    static const pv_joint joint = {
+        .grad = 1.0, .hess = 0.25, .rho = 0.1, .clip = 1.1, .blocks = 1, .width = 10, .scale = 1.0, .convex = true
+    };
     const pv_set_ops *set = (const pv_set_ops *)(const void *)pv_find(PV_KIND_set, "l1ball");
     return (pv_problem) { .ctx = ctx, .mu = 0.25, .d = 10,
                           .n = 10000,
@@ -269,7 +272,9 @@ static pv_problem problem(pv_arena *a)
                           .set = set,
                           .set_cfg = plug_cfg(ctx, a, &set->head, NULL, NULL),
                           .grad_event = pv_ev_leaf(a, PV_EV_GAUSSIAN, 5.0, 0),
-                          .atom_event = pv_ev_leaf(a, PV_EV_SELECT, 0.1, 0) };
+                          .atom_event = pv_ev_leaf(a, PV_EV_SELECT, 0.1, 0),
+                          .joint_event = pv_ev_leaf(a, PV_EV_GAUSSIAN, 5.0, 0),
+                          .joint = &joint };
 }
 
 static const pv_event *planned(const pv_optimizer_ops *o, pv_arena *a, const void *cfg, const pv_problem *p)

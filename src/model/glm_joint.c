@@ -1,0 +1,134 @@
+/* glm_joint.c - gradient and Hessian of generalised linear models in one pass, clipped together.
+ *
+ * A row contributes v = (c1 x, s svec(c2 x x')), c1 = y phi'(m) and c2 = phi''(m) (glm.c, glm_hess.c), so
+ * (1) ||v||^2 = c1^2 ||x||^2 + s^2 c2^2 ||x||^4.
+ *
+ * The first derivative is large where the second is small (a logistic loss has phi'' = |phi'| (1 - |phi'|)), so (1) stays
+ * well below C^2 + s^2 K^2: with p = |phi'| and R = 1 it is p^2 (1 + s^2 (1 - p)^2), whose derivative is
+ * 2p (1 + s^2 (1 - p)(1 - 2p)) >= 2p (1 - s^2/8).  For s^2 <= 8 the largest value is that of p = 1: the Hessian adds
+ * nothing to the sensitivity of the gradient alone.  For the sigmoid loss, with u = |phi'| <= 1/4 and
+ * phi''^2 = u^2 (1 - 4u), the same holds for s^2 <= 2.
+ * (2) B = the largest value of (1), found on a grid of margins when phi'' varies slowly enough for the grid, else
+ *     (C^2 + s^2 K^2)^(1/2).  Privacy does not rest on it:
+ * (3) clipping enforces ||c1 x|| <= C, ||c2 x x'|| <= K as in glm.c and glm_hess.c, and then
+ *     |c2| norm^2 <= (B^2 - c1^2 norm^2)^(1/2) / s: the Hessian gets the room the gradient leaves.
+ *     In floats: a = |c1| norm (1 + 4u) >= |c1| norm; the bound is fl(sqrt((B' - a)(B' + a)) / (s' norm2)) (1 - 16u),
+ *     B' <= B and s' >= s floats; its seven roundings raise it by less than 16u.  Bounds below the normal floats are 0.
+ * (4) Convex links: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
+ * Rounding (M2): errors are relative to each coordinate, so (3) of glm_hess.c holds for the whole vector with B for
+ * clip (the gradient's coordinates have one rounding less).  Order (M3): row after row in both parts; a row with c1 = c2 = 0 leaves no
+ * trace. */
+#include "glm_block.h"
+
+#include <float.h>
+
+static void bounds(const void *cfg_, const pv_domain *dom, pv_joint *j)
+{
+    const pvi_glm_cfg *cfg = cfg_;
+    const double R = dom->row_norm;
+    double sup[3];
+    pvi_link_sup(cfg->link, cfg->link_cfg, sup);
+    j->hess = sup[1] * R * R;
+    j->rho = sup[2] * R * R * R;
+    j->blocks = 1;
+    j->width = dom->p;
+    j->convex = cfg->link->props & PV_CONVEX;
+}
+
+/* (1) for a row of norm R with these derivatives after clipping. */
+static double row_norm(const pv_joint *j, double R, double d1, double d2)
+{
+    return hypot(fmin(fabs(d1) * R, j->grad), j->scale * fmin(fabs(d2) * R * R, j->hess));
+}
+
+static double norm(const void *cfg_, const pv_domain *dom, const pv_joint *j)
+{
+    enum { HALF = 8192 };
+    static const double reach = 60.0;
+    const pvi_glm_cfg *cfg = cfg_;
+    const double apart = hypot(j->grad, j->scale * j->hess);
+    double sup[3], most = 0.0;
+    float m[16], d1[16], d2[16];
+
+    pvi_link_sup(cfg->link, cfg->link_cfg, sup);
+    if (!(sup[2] * reach / HALF <= 0.05 * sup[1]) || !(cfg->link->props & PV_CLASSIFY)) return apart; /* (2) */
+    for (int i = -HALF; i < HALF; i += 16) {
+        for (int k = 0; k < 16; k++) m[k] = (float)(reach * (i + k) / HALF);
+        cfg->link->eval(cfg->link_cfg, 16, m, NULL, d1, d2);
+        for (int k = 0; k < 16; k++) most = fmax(most, row_norm(j, dom->row_norm, (double)d1[k], (double)d2[k]));
+    }
+    return fmin(apart, fmax(most * (1.0 + 1e-5), j->grad));
+}
+
+static size_t scratch_size(const void *cfg, const pv_domain *dom)
+{
+    (void)cfg;
+    return pvi_glm_hess_scratch(dom->p);
+}
+
+static double rounding(const void *cfg, int64_t m, int64_t d)
+{
+    (void)cfg;
+    return pvi_glm_hess_rounding(m, d);
+}
+
+/* (3), (4): the coefficients of x x' within the room that those of x leave. */
+static void share_room(const pv_joint *j, hess_block *hb)
+{
+    const glm_block *b = &hb->b;
+    const float top = pvi_float_down(j->clip), s = nextafterf((float)j->scale, INFINITY);
+    const bool tight = j->clip < hypot(j->grad, j->scale * j->hess) * (1.0 + 1e-12);
+    for (int64_t i = 0; j->convex && i < b->padded; i++) hb->c2[i] = hb->c2[i] > 0.0f ? hb->c2[i] : 0.0f;
+    for (int64_t i = 0; tight && i < b->padded; i++) {
+        const float a = fabsf(b->c[i]) * b->norm[i] * (1.0f + 0x1p-22f), size = fabsf(hb->c2[i]);
+        const float room = a < top ? (top - a) * (top + a) : 0.0f;
+        float most = sqrtf(room) / (s * hb->norm2[i]) * (1.0f - 0x1p-20f);
+        most = most >= FLT_MIN ? most : 0.0f; /* a norm of 0 gives infinity: no bound is needed, or NaN: 0 */
+        hb->c2[i] = copysignf(size <= most ? size : most, hb->c2[i]);
+    }
+}
+
+/* Both coefficients of the block's rows. */
+static void coefficients(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_joint *j, const pvi_clip k[2],
+                         hess_block *hb, const pv_rows *rows, int64_t *n_bad)
+{
+    glm_block *b = &hb->b;
+    const bool margin = cfg->link->props & PV_MARGIN;
+    block_margins(s, cfg, b, rows);
+    block_gather(b, rows, rows->norm, b->norm);
+    cfg->link->eval(cfg->link_cfg, b->padded, b->m, NULL, b->c, hb->c2);
+    *n_bad += s->kernel->clip(&k[0], b->padded, b->m, b->norm, margin ? b->y : NULL, b->c);
+    for (int64_t i = 0; i < b->padded; i++) {
+        hb->norm2[i] = b->norm[i] < 0.0f ? -1.0f : b->norm[i] * b->norm[i] * (1.0f + 0x1p-21f);
+        if (margin) hb->c2[i] *= b->y[i] * b->y[i];
+    }
+    s->kernel->clip(&k[1], b->padded, b->m, hb->norm2, NULL, hb->c2);
+    share_room(j, hb);
+}
+
+static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
+                int64_t *n_bad, void *scratch)
+{
+    const pvi_glm_state *s = st;
+    const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
+    const pvi_clip k[2] = { pvi_glm_clip(s, cfg, j->grad), pvi_glm_hess_clip(s, cfg, j->hess) };
+    hess_block *hb = scratch;
+    glm_block *b = &hb->b;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_fill(b, rows, i, HESS_ROWS);
+        coefficients(s, cfg, j, k, hb, rows, n_bad);
+        if (rows->x) {
+            s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, g);
+            kernel->scale(b->row, b->n, rows->p, hb->c2, hb->t, block_pad(rows->p));
+            kernel->add(b->row, b->n, rows->p, hb->t, block_pad(rows->p), h);
+        } else {
+            s->kernel->csr_add(rows, b->r, b->n, b->c, g);
+            kernel->csr_add(rows, b->r, b->n, hb->c2, h);
+        }
+    }
+}
+
+const pv_hess_ops pvi_glm_hess = {
+    .bounds = bounds, .norm = norm, .scratch = scratch_size, .sum = sum, .rounding = rounding
+};

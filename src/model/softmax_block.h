@@ -1,0 +1,59 @@
+/* softmax_block.h - a block of rows on its way through the softmax kernels, shared by softmax.c and softmax_joint.c. */
+#ifndef PVI_SOFTMAX_BLOCK_H
+#define PVI_SOFTMAX_BLOCK_H
+#include "model.h"
+
+enum { SOFT_PAD = 16, SOFT_CACHE = 256 * 1024 };
+
+typedef struct soft_block { /* one thread's scratch; z and room for a second z follow */
+    _Alignas(64) float y[PVI_SOFT_ROWS], norm[PVI_SOFT_ROWS];
+    int64_t r[PVI_SOFT_ROWS];
+    const float *row[PVI_SOFT_ROWS];
+    int64_t n, padded;
+    _Alignas(64) float z[];
+} soft_block;
+
+static inline int64_t soft_pad(int64_t n)
+{
+    return (n + SOFT_PAD - 1) / SOFT_PAD * SOFT_PAD;
+}
+
+/* Rows first .. of the view into the block. */
+static inline void soft_fill(soft_block *b, const pv_rows *rows, int64_t first)
+{
+    const int64_t fit = SOFT_CACHE / (int64_t)sizeof(float) / rows->p / SOFT_PAD * SOFT_PAD;
+    const int64_t most = fit < SOFT_PAD ? SOFT_PAD : fit > PVI_SOFT_ROWS ? PVI_SOFT_ROWS : fit;
+
+    b->n = rows->n - first < most ? rows->n - first : most;
+    b->padded = soft_pad(b->n);
+    for (int64_t i = 0; i < b->n; i++) b->r[i] = rows->pick ? rows->pick[first + i] : first + i;
+    if (rows->x)
+        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
+}
+
+/* The block's logits; the padding holds harmless zeros. */
+static inline void soft_logits(const pvi_softmax_state *s, const soft_block *b, const pv_rows *rows, float *z)
+{
+    for (int64_t c = 0; c < s->k; c++)
+        for (int64_t i = b->n; i < b->padded; i++) z[c * PVI_SOFT_ROWS + i] = 0.0f;
+    if (rows->x) s->kernel->logits(b->row, b->n, s->p, s->k, s->w, s->ldw, z);
+    else s->kernel->csr_logits(rows, b->r, b->n, s->k, s->wt, s->ldt, z);
+}
+
+static inline void soft_add(const pvi_softmax_state *s, const soft_block *b, const pv_rows *rows, const float *z,
+                            float *g)
+{
+    if (rows->x) s->kernel->add(b->row, b->n, s->p, s->k, z, g);
+    else s->kernel->csr_add(rows, b->r, b->n, s->k, z, g);
+}
+
+/* Class numbers; two classes are stored as -1 and +1. */
+static inline void soft_labels(const pvi_softmax_state *s, soft_block *b, const pv_rows *rows)
+{
+    for (int64_t i = 0; i < b->n; i++) {
+        const float y = rows->y[b->r[i]];
+        b->y[i] = s->k == 2 ? 0.5f * (y + 1.0f) : y;
+    }
+    for (int64_t i = b->n; i < b->padded; i++) b->y[i] = 0.0f;
+}
+#endif

@@ -1,0 +1,120 @@
+/* second.c - joint releases of gradient and Hessian, and what is made of them without looking at rows again.
+ *
+ * A release at w with u events gives  g~ = g + N(0, a^2 I),  H~ = H + E / s,  a = sigma/(n sqrt u),  E symmetric with
+ * variance a^2 on the diagonal and a^2/2 beside it (noise.c (8)).
+ *
+ * Spreading the budget.  The plan holds U events of equal noise; step t spends u_t of them on one release,
+ * (1) u_t = round(q^((t-1)/(T-1))), q = growth.  Early steps only have to come closer, the last decide the result.
+ *     What a step asks may depend on all earlier releases (adaptive composition); the number and the noise of the
+ *     events do not, so no filter theorem is needed.  The same holds for
+ * (2) stopping early: a run that decides, from released values, to stop at step t spends what is left on one last
+ *     release at its last point, with noise sigma/sqrt(what is left).
+ *
+ * Post-processing, free of cost:
+ * (3) The Hessian of an average of convex losses has eigenvalues in [0, L]: those of H~ are moved there.
+ * (4) The penalty is public: r'(w) and diag r''(w) are added exactly.
+ * (5) ||E/s|| is about (2 d)^(1/2) a / s; `damping` times that is added to the diagonal, since curvature below it is
+ *     not told from noise. */
+#include "opt/second.h"
+
+int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t)
+{
+    if (c->loop.steps == 1) return 1;
+    return (int64_t)round(pow(c->growth, (double)(t - 1) / (double)(c->loop.steps - 1))); /* (1) */
+}
+
+int64_t pvi_second_total(const pvi_second_cfg *c)
+{
+    int64_t total = 0;
+    for (int64_t t = 1; t <= c->loop.steps; t++) total += pvi_second_units(c, t);
+    return total;
+}
+
+void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j)
+{
+    const pvi_second_cfg *c = cfg;
+    j->plain = c->calibration == PVI_SECOND_PAPER;
+    j->scale = c->weight * p->joint->grad / p->joint->hess;
+    if (j->plain) j->scale /= sqrt((double)p->d);
+}
+
+pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total)
+{
+    *total = pv_ev_repeat(a, pvi_second_total(cfg), p->joint_event);
+    return *total ? PV_OK : PV_E_NOMEM;
+}
+
+double pvi_second_noise(const pv_problem *p, int64_t units)
+{
+    return isfinite(p->mu) ? p->noise_multiplier * p->sensitivity / (p->batch * sqrt((double)units)) : 0.0;
+}
+
+/* ||E/s|| of a release of so many events (5). */
+static double hessian_noise(const pv_problem *p, int64_t units)
+{
+    return sqrt(2.0 * (double)p->d) * pvi_second_noise(p, units) / p->joint->scale;
+}
+
+static void warn_of_noise(const pvi_second_cfg *c, const pv_problem *p)
+{
+    const double noise = hessian_noise(p, pvi_second_units(c, c->loop.steps));
+    if (noise < p->L) return;
+    pvi_log(p->ctx, PV_LOG_WARN,
+            "signal to noise of the Hessian is %.2g: its noise is about %.3g, and no curvature of this loss is above "
+            "%.3g; "
+            "a first-order method (optimizer=pgd) would do better",
+            p->L / noise, noise, p->L);
+}
+
+pv_status pvi_second_init(pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a)
+{
+    s->left = pvi_second_total(c);
+    s->g = pv_arena_f64(a, p->d);
+    s->h = pv_arena_f64(a, p->d);
+    s->H = pv_arena_f64(a, p->d * p->d);
+    if (!s->g || !s->h || !s->H || pvi_trust_open(&s->trust, p->d, a) != PV_OK) return PV_E_NOMEM;
+    warn_of_noise(c, p);
+    return pvi_loop_init(&s->loop, &c->loop, p, a);
+}
+
+double pvi_second_rho(const pv_problem *p)
+{
+    return p->joint->rho + (p->reg->third ? p->reg->third(p->reg_cfg) : 0.0);
+}
+
+/* (3): H <- V' clamp(e) V. */
+static pv_status clamp(pvi_second *s, const pv_problem *p)
+{
+    const int64_t d = p->d;
+    double *V = s->trust.A, *e = s->trust.value;
+    memcpy(V, s->H, (size_t)(d * d) * sizeof *V);
+    const pv_status st = pvi_eigen(d, V, e, s->trust.work);
+    if (st != PV_OK) return st;
+    memset(s->H, 0, (size_t)(d * d) * sizeof *s->H);
+    for (int64_t k = 0; k < d; k++) {
+        const double c = fmin(fmax(e[k], 0.0), p->L);
+        for (int64_t i = 0; c > 0.0 && i < d; i++) {
+            const double x = c * V[k * d + i];
+            for (int64_t j = 0; j < d; j++) s->H[i * d + j] += x * V[k * d + j];
+        }
+    }
+    return PV_OK;
+}
+
+pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, const double *w, int64_t units,
+                           double damping)
+{
+    const int64_t d = p->d;
+    pv_status st = pv_query_hess(o, w, units, s->g, s->H); /* the only data access */
+    if (st != PV_OK) return st;
+    s->left -= units;
+    if (p->joint->convex && d <= PVI_DENSE_TRUST && (st = clamp(s, p)) != PV_OK)
+        return pvi_fail(p->ctx, st, "the noisy Hessian has no eigendecomposition");
+    double *diag = s->h;
+    memset(diag, 0, (size_t)d * sizeof *diag);
+    p->reg->grad(p->reg_cfg, w, s->g, d); /* (4) */
+    p->reg->curv(p->reg_cfg, w, diag, d);
+    const double shift = damping * hessian_noise(p, units); /* (5) */
+    for (int64_t i = 0; i < d; i++) s->H[i * d + i] += diag[i] + shift;
+    return PV_OK;
+}

@@ -1,0 +1,87 @@
+/* second.h - what the second-order methods share: joint releases, how the budget is spread over them, and steps. */
+#ifndef PVI_SECOND_H
+#define PVI_SECOND_H
+#include "opt/opt.h"
+#include "opt/trust.h"
+
+typedef struct pvi_second_cfg { /* first member of a method's cfg */
+    pvi_loop_cfg loop;
+    double radius, alpha, gap, weight, growth, damping;
+    int64_t calibration;
+} pvi_second_cfg;
+enum { PVI_SECOND_DEFAULT, PVI_SECOND_PAPER };
+
+typedef struct pvi_second { /* first member of a method's state */
+    pvi_loop loop;
+    pvi_trust trust;
+    double *g, *H, *h; /* borrowed from the arena */
+    int64_t left;      /* planned events not spent yet */
+} pvi_second;
+
+/* Rows of the parameter table. */
+#define PVI_SECOND_ROWS                                                                                              \
+    { "radius",                                                                                                      \
+      PV_F64,                                                                                                        \
+      offsetof(pvi_second_cfg, radius),                                                                              \
+      PV_AUTO,                                                                                                       \
+      1e-9,                                                                                                          \
+      1e9,                                                                                                           \
+      false,                                                                                                         \
+      "r, longest step; auto: from public quantities",                                                               \
+      NULL },                                                                                                        \
+        { "alpha",                                                                                                   \
+          PV_F64,                                                                                                    \
+          offsetof(pvi_second_cfg, alpha),                                                                           \
+          PV_AUTO,                                                                                                   \
+          1e-12,                                                                                                     \
+          1e6,                                                                                                       \
+          false,                                                                                                     \
+          "alpha, wanted second-order stationarity: sets r and T as the theory does",                                \
+          NULL },                                                                                                    \
+        { "gap",                                                                                                     \
+          PV_F64,                                                                                                    \
+          offsetof(pvi_second_cfg, gap),                                                                             \
+          1,                                                                                                         \
+          1e-12,                                                                                                     \
+          1e12,                                                                                                      \
+          false,                                                                                                     \
+          "Delta, bound on how far the start is above the minimum; with alpha",                                      \
+          NULL },                                                                                                    \
+        { "weight",                                                                                                  \
+          PV_F64,                                                                                                    \
+          offsetof(pvi_second_cfg, weight),                                                                          \
+          PV_AUTO,                                                                                                   \
+          1e-3,                                                                                                      \
+          1e3,                                                                                                       \
+          true,                                                                                                      \
+          "s K / C, weight of the Hessian in a release; auto: as much as costs little",                              \
+          NULL },                                                                                                    \
+        { "growth",                                                                                                  \
+          PV_F64,                                                                                                    \
+          offsetof(pvi_second_cfg, growth),                                                                          \
+          PV_AUTO,                                                                                                   \
+          1,                                                                                                         \
+          1e4,                                                                                                       \
+          true,                                                                                                      \
+          "q, budget of the last step over that of the first",                                                       \
+          NULL },                                                                                                    \
+        { "damping", PV_F64, offsetof(pvi_second_cfg, damping),  PV_AUTO, 0,                                         \
+          1e3,       false,  "added curvature over the noise's", NULL },                                             \
+    {                                                                                                                \
+        "calibration", PV_ENUM, offsetof(pvi_second_cfg, calibration), PVI_SECOND_DEFAULT, 0, 0, true,               \
+            "paper: its sensitivity, equal shares, equal steps", "default|paper"                                     \
+    }
+
+int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
+int64_t pvi_second_total(const pvi_second_cfg *c);
+void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j);
+pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
+pv_status pvi_second_init(pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a);
+/* Gradient and Hessian of loss + penalty at w in s->g and s->H, for so many events. */
+pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, const double *w, int64_t units,
+                           double damping);
+/* rho of loss + penalty. */
+double pvi_second_rho(const pv_problem *p);
+/* Standard deviation of the noise per coordinate of the averaged gradient, for one release of so many events. */
+double pvi_second_noise(const pv_problem *p, int64_t units);
+#endif
