@@ -74,6 +74,7 @@ int cmd_list(cli *c);
 int cmd_account(cli *c);
 int cmd_calibrate(cli *c);
 int cmd_curve(cli *c);
+int cmd_report(cli *c);
 int cmd_demo(cli *c);
 int cmd_help(cli *c);
 int cmd_man(cli *c);
@@ -134,6 +135,33 @@ const char *jv_str(jv v, char *buf, size_t cap); /* unescaped, or the token; "" 
 char *make_request(const cli *c, const char *mechanism);  /* free() it; mechanism when none is named */
 const char *setting_value(const cli *c, const char *key); /* the last one given; NULL: none */
 char *curve_svg(jv curve);                                /* free() it */
+void draw_delta(FILE *f, jv curve, double x, double y);   /* one panel each, at a place of the picture */
+void draw_tests(FILE *f, jv curve, double x, double y);
+
+/* ---- plots (plot.c): open, marks, lines, close ----------------------------------------------------------- */
+typedef struct plot {
+    FILE *f;
+    double x0, x1, y0, y1;              /* ranges of the axes; larger y are cut, smaller ones left out */
+    const char *title, *below, *beside; /* what the axes are; plain words, no markup                   */
+} plot;
+extern const int plot_width, plot_height;
+void plot_open(const plot *p, double x, double y);
+void plot_mark_x(const plot *p, double x, const char *fmt);
+void plot_mark_y(const plot *p, double y, const char *fmt);
+double plot_step(double range);
+void plot_line(const plot *p, const double *x, const double *y, int n, int series);
+void plot_area(const plot *p, const double *x, const double *y, int n);
+void plot_dot(const plot *p, double x, double y, double radius, int series);
+void plot_diagonal(const plot *p, bool falling);
+void plot_text(const plot *p, double x, double y, const char *anchor, const char *text);
+void plot_close(const plot *p);
+
+/* ---- report (html.c) ----------------------------------------------------------------------------------------- */
+typedef struct findings { /* what a report is made of; p NULL: not there */
+    jv certificate, verification, curve, metrics, schema;
+    const char *model_file, *data_file;
+} findings;
+char *report_html(const findings *r); /* free() it */
 
 /* ---- results for people (show.c) ------------------------------------------------------------------------ */
 void row(const char *label, const char *fmt, ...) CLI_PRINTF(2, 3); /* aligned pair on stdout */

@@ -112,6 +112,7 @@ PV_MUST pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, i
 /* ---- model file ------------------------------------------------------------------- */
 PV_MUST pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out);
 PV_MUST pv_status pv_model_certificate(const pv_model *m, const char **json); /* lives with m */
+PV_MUST pv_status pv_model_schema(const pv_model *m, const char **json);      /* NULL: the data had none */
 PV_MUST pv_status pv_model_set(pv_model *m, const char *key, const char *value); /* data.* keys of new data */
 PV_MUST pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv); /* NULL: standard output */
 PV_MUST pv_status pv_model_eval(pv_model *m, const char *data, char **json);

@@ -67,6 +67,13 @@ pv_status pv_model_certificate(const pv_model *m, const char **json)
     return PV_OK;
 }
 
+pv_status pv_model_schema(const pv_model *m, const char **json)
+{
+    if (!m || !json) return PV_E_ARG;
+    *json = m->file.schema;
+    return PV_OK;
+}
+
 pv_status pv_model_set(pv_model *m, const char *key, const char *value)
 {
     if (!m || !key || !value) return PV_E_ARG;

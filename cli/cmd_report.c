@@ -1,0 +1,66 @@
+/* cmd_report.c - privet report: a model's guarantee, and its figures on labelled rows, as one page. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The curve of the recorded releases.  A model that is not private has none; nor have releases no accountant draws. */
+static char *curve_of(cli *c, jv certificate)
+{
+    char *json = NULL, *request, relation[32];
+    size_t len;
+    if (!jv_true(jv_get(certificate, "private"))) return NULL;
+    const jv events = jv_get(certificate, "events");
+    jv_iter after = jv_begin(certificate); /* the slice ends where the next value begins */
+    while (jv_next(&after) && after.value.p != events.p) {
+    }
+    FILE *f = open_memstream(&request, &len);
+    if (!f) abort();
+    fprintf(f, "{\"relation\": \"%s\", \"events\": %.*s}",
+            jv_str(jv_get(certificate, "relation"), relation, sizeof relation), (int)(after.at - events.p), events.p);
+    if (fclose(f) != 0) abort();
+    if (pv_curve(c->ctx, request, &json) != PV_OK) json = NULL;
+    free(request);
+    return json;
+}
+
+static int write_page(cli *c, const findings *r, const char *out)
+{
+    char *html = report_html(r);
+    const pv_status s = pv_file_write(c->ctx, out, html, strlen(html));
+    free(html);
+    if (s != PV_OK) return fail(c, s);
+    notes_flush();
+    row("report", "%s", out);
+    return EXIT_DONE;
+}
+
+static int report(cli *c, pv_model *m, const char *out)
+{
+    const char *certificate = NULL, *schema = NULL, *data = c->args.n_words > 1 ? c->args.words[1] : NULL;
+    char *verified = NULL, *metrics = NULL, *curve = NULL;
+    int code = EXIT_DONE;
+    pv_status s = pv_model_certificate(m, &certificate);
+    if (s == PV_OK) s = pv_model_schema(m, &schema);
+    if (s == PV_OK && !c->not_private) s = pv_verify(c->ctx, c->args.words[0], &verified);
+    if (s == PV_OK && data) s = pv_model_eval(m, data, &metrics);
+    progress_clear();
+    if (s == PV_OK) curve = curve_of(c, (jv) { certificate });
+    const findings r = { { certificate }, { verified }, { curve }, { metrics }, { schema }, c->args.words[0], data };
+    code = s == PV_OK ? write_page(c, &r, out) : fail(c, s);
+    pv_string_free(c->ctx, verified);
+    pv_string_free(c->ctx, metrics);
+    pv_string_free(c->ctx, curve);
+    return code;
+}
+
+int cmd_report(cli *c)
+{
+    pv_model *m = NULL;
+    const char *out = c->args.out ? c->args.out : "report.html";
+    int code = check_writable(out);
+    if (code == EXIT_DONE) code = open_model(c, &m);
+    if (code == EXIT_DONE) code = report(c, m, out);
+    pv_model_free(m);
+    return code;
+}
