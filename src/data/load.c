@@ -4,7 +4,8 @@
 #define AT(field) offsetof(pvi_data_cfg, field)
 const pv_param pvi_data_params[] = {
     { "path", PV_STR, AT(path), 0, 0, 0, false, "file with the rows: plain, gzip or bzip2, told by content", NULL },
-    { "format", PV_STR, AT(format), 0, 0, 0, false, "reader of the file: auto, csv, idx or libsvm", "auto" },
+    { "format", PV_STR, AT(format), 0, 0, 0, false, "reader of the file: auto, csv, libsvm, idx, cifar or npy",
+      "auto" },
     { "schema", PV_STR, AT(schema), 0, 0, 0, true, "JSON file that declares the columns of a table", NULL },
     { "labels", PV_STR, AT(labels), 0, 0, 0, true, "classes in order, as in no,yes; spellings of one as in n|no,yes",
       NULL },
@@ -41,6 +42,8 @@ const pv_param pvi_data_params[] = {
       NULL },
     { 0 },
 };
+
+extern const pv_reader_ops pv_reader_cifar;
 
 /* ---- which reader -------------------------------------------------------------------------------- */
 static pv_status unknown_reader(pv_ctx *ctx, const char *name)
@@ -127,8 +130,12 @@ static void say_what_is_public(const struct pv_load *job, const pvi_matrix *m)
 static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
 {
     const pv_reader_ops *reader;
-    pv_status s = pvi_source_open(job->ctx, job->cfg->path, &job->src);
+    pv_status s = pvi_paths(job);
+    if (s == PV_OK) s = pvi_source_open(job->ctx, job->file[0], &job->src);
     if (s == PV_OK) s = choose(job, &reader);
+    if (s == PV_OK && job->files > 1 && reader != &pv_reader_cifar)
+        s = pvi_fail(job->ctx, PV_E_PARAM, "data.path=%s: several files work with data.format=cifar only",
+                     job->cfg->path);
     if (s == PV_OK) s = reader->read(NULL, job);
     if (s == PV_OK) s = pvi_build_end(job->out, m);
     if (s == PV_OK) s = pvi_image_check(job, (*m)->domain.p - (job->cfg->bias != 0));

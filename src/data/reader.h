@@ -139,7 +139,9 @@ struct pv_load {
     pv_arena *arena; /* lives for the load                                                                  */
     const pvi_data_cfg *cfg;
     const pvi_expect *expect;
-    pvi_source *src;
+    pvi_source *src;          /* of the first file                                                          */
+    const char *const *file;  /* several when data.path names several (paths.c)                             */
+    int64_t files;
     pvi_shape image;          /* declared, or found by the reader: pvi_image_found; zeros: not images       */
     const pvi_schema *schema; /* NULL: none declared                                                        */
     int64_t transformed;      /* features the trained model has, after the transform; 0: free               */
@@ -149,11 +151,37 @@ struct pv_load {
     pvi_builder *out;
 };
 
+/* ---- several files (paths.c) ------------------------------------------------------------------------------------
+ * data.path as the files it names: itself, a list with commas, or the CIFAR-10 batches of a folder or beside the first. */
+pv_status pvi_paths(struct pv_load *job);
+
 /* ---- images (image.c) ------------------------------------------------------------------------------------------
  * The reader found images of this shape in the file: kept, or refused when data.image says otherwise. */
 pv_status pvi_image_found(struct pv_load *job, pvi_shape shape);
 /* Do so many features make up the images that are declared? */
 pv_status pvi_image_check(const struct pv_load *job, int64_t features);
+
+/* ---- binary formats (binary.c) ------------------------------------------------------------------------------------ */
+enum { PVI_BATCH = 256 }; /* rows read at a time, at most                                                          */
+int64_t pvi_batch_rows(int64_t columns); /* so many that a batch stays small                                       */
+pv_status pvi_read_some(pvi_source *src, void *buf, size_t n, size_t *got); /* fewer than n: the file ends         */
+pv_status pvi_read_exactly(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what); /* `what` was cut */
+pv_status pvi_read_end(pv_ctx *ctx, pvi_source *src); /* nothing is left                                           */
+bool pvi_ends_with(const char *s, const char *tail);
+/* Rows and columns of the file against data.rows, data.features and the trained model. */
+pv_status pvi_rows_check(const struct pv_load *job, const char *rows_are, int64_t rows, const char *columns_are,
+                         int64_t columns);
+/* Runs `read` with room for `rows` records of `record` bytes and a segment for as many rows of `columns` entries. */
+typedef pv_status pvi_batch_fn(void *arg, uint8_t *bytes, pvi_segment *seg);
+pv_status pvi_read_batches(struct pv_load *job, int64_t rows, int64_t record, int64_t columns, pvi_batch_fn *read,
+                           void *arg);
+/* What a label byte means: one of the declared classes, or of 0..9 when none are (`by_path`: data.labels is a file). */
+typedef struct pvi_byte_labels {
+    float y[256];
+    bool known[256];
+} pvi_byte_labels;
+pv_status pvi_byte_labels_declare(struct pv_load *job, bool by_path, pvi_byte_labels *out);
+pv_status pvi_labels_default(struct pv_load *job); /* 0..9, or as many as the trained model has                     */
 
 /* ---- text (text.c) ----------------------------------------------------------------------------------------- */
 typedef struct pvi_chunk {

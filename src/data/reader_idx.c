@@ -10,28 +10,15 @@
  * Privacy  the scaling 1/255 and the centre are constants of the format and the settings, not of the rows. */
 #include "reader.h"
 
-enum { BATCH = 256, MAX_DIMS = 8 };
+enum { MAX_DIMS = 8 };
 
 typedef struct images {
     struct pv_load *job;
     int64_t n, pixels;
     float value[256]; /* of a pixel byte */
-    float y[256];     /* of a label byte */
-    bool known[256];  /* is it a declared label? */
-    uint8_t *labels;  /* owned; NULL: none */
+    pvi_byte_labels classes;
+    uint8_t *labels; /* owned; NULL: none */
 } images;
-
-/* Exactly n bytes, or an error that says what was being read. */
-static pv_status read_bytes(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what)
-{
-    size_t got = 0;
-    bool end;
-    for (int64_t k = 0, slices = pvi_source_slices(src, n); k < slices; k++) pvi_source_slice(src, buf, n, k);
-    const pv_status s = pvi_source_filled(src, n, &got, &end);
-    if (s != PV_OK) return s;
-    if (got < n) return pvi_fail(ctx, PV_E_FORMAT, "%s: truncated in the %s", pvi_source_path(src), what);
-    return PV_OK;
-}
 
 /* n, the product of the other sizes, and the shape of an image if they tell one. */
 static pv_status read_sizes(pv_ctx *ctx, pvi_source *src, int dims_lo, int dims_hi, int64_t *n, int64_t *rest,
@@ -40,12 +27,12 @@ static pv_status read_sizes(pv_ctx *ctx, pvi_source *src, int dims_lo, int dims_
     int64_t last[MAX_DIMS] = { 0 };
     uint8_t head[4 + 4 * MAX_DIMS];
     const char *path = pvi_source_path(src);
-    pv_status s = read_bytes(ctx, src, head, 4, "header");
+    pv_status s = pvi_read_exactly(ctx, src, head, 4, "header");
     if (s != PV_OK) return s;
     if (head[0] || head[1] || head[2] != 8 || head[3] < dims_lo || head[3] > dims_hi)
         return pvi_fail(ctx, PV_E_FORMAT, "%s: not an IDX file of unsigned bytes with %d to %d dimensions", path,
                         dims_lo, dims_hi);
-    if ((s = read_bytes(ctx, src, head + 4, 4 * (size_t)head[3], "header")) != PV_OK) return s;
+    if ((s = pvi_read_exactly(ctx, src, head + 4, 4 * (size_t)head[3], "header")) != PV_OK) return s;
     *n = *rest = 1;
     for (int k = 0; k < head[3]; k++) {
         const uint8_t *b = head + 4 + 4 * k;
@@ -61,29 +48,11 @@ static pv_status read_sizes(pv_ctx *ctx, pvi_source *src, int dims_lo, int dims_
     return PV_OK;
 }
 
-/* Anything left behind the last image? */
-static pv_status read_end(pv_ctx *ctx, pvi_source *src)
-{
-    char more;
-    size_t got = 0;
-    bool end;
-    for (int64_t k = 0, slices = pvi_source_slices(src, 1); k < slices; k++) pvi_source_slice(src, &more, 1, k);
-    const pv_status s = pvi_source_filled(src, 1, &got, &end);
-    if (s != PV_OK) return s;
-    return got == 0 ? PV_OK : pvi_fail(ctx, PV_E_FORMAT, "%s: longer than its header says", pvi_source_path(src));
-}
-
 /* ---- labels ----------------------------------------------------------------------------------------- */
-
-static bool ends_with(const char *s, const char *tail)
-{
-    const size_t n = strlen(s), m = strlen(tail);
-    return n >= m && strcmp(s + n - m, tail) == 0;
-}
 
 static bool is_path(const char *labels)
 {
-    return labels && (strchr(labels, '/') || ends_with(labels, "ubyte") || ends_with(labels, ".gz"));
+    return labels && (strchr(labels, '/') || pvi_ends_with(labels, "ubyte") || pvi_ends_with(labels, ".gz"));
 }
 
 static pv_status labels_path(struct pv_load *job, const char **out)
@@ -118,31 +87,10 @@ static pv_status read_labels(images *im)
     if (s == PV_OK && n != im->n)
         s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld labels for %lld images", path, (long long)n, (long long)im->n);
     if (s == PV_OK && !(im->labels = pvi_raw(job->ctx, (size_t)n))) s = pvi_nomem(job->ctx);
-    if (s == PV_OK) s = read_bytes(job->ctx, src, im->labels, (size_t)n, "labels");
-    if (s == PV_OK) s = read_end(job->ctx, src);
+    if (s == PV_OK) s = pvi_read_exactly(job->ctx, src, im->labels, (size_t)n, "labels");
+    if (s == PV_OK) s = pvi_read_end(job->ctx, src);
     pvi_source_close(src);
     job->labelled = s == PV_OK;
-    return s;
-}
-
-/* The classes, and what each label byte means. */
-static pv_status declare_labels(images *im)
-{
-    struct pv_load *job = im->job;
-    if (!job->cfg->labels || is_path(job->cfg->labels)) {
-        pvi_data_cfg *cfg = pv_arena_get(job->arena, sizeof *cfg);
-        if (!cfg) return pvi_nomem(job->ctx);
-        *cfg = *job->cfg;
-        cfg->labels = "0,1,2,3,4,5,6,7,8,9";
-        job->cfg = cfg;
-    }
-    pv_status s = pvi_label_declare(job, &job->label);
-    if (s == PV_OK) s = pvi_label_check(job, &job->label);
-    for (int b = 0; s == PV_OK && b < 256; b++) {
-        char text[24] = { 0 }, why[256];
-        const int len = snprintf(text, sizeof text, "%d", b);
-        im->known[b] = pvi_label_value(&job->label, text, (size_t)len, &im->y[b], why, sizeof why);
-    }
     return s;
 }
 
@@ -168,61 +116,27 @@ static pv_status fill_segment(const images *im, const uint8_t *bytes, int64_t fi
         seg->y[i] = 0.0f;
         if (!im->labels) continue;
         const uint8_t label = im->labels[first + i];
-        if (!im->known[label]) return bad_label(im, first + i);
-        seg->y[i] = im->y[label];
+        if (!im->classes.known[label]) return bad_label(im, first + i);
+        seg->y[i] = im->classes.y[label];
     }
     seg->rows = rows;
     seg->max_index = im->pixels;
     return PV_OK;
 }
 
-static pv_status read_images(images *im, uint8_t *bytes, pvi_segment *seg)
+static pv_status read_images(void *arg, uint8_t *bytes, pvi_segment *seg)
 {
+    images *im = arg;
     struct pv_load *job = im->job;
-    for (int64_t first = 0; first < im->n; first += BATCH) {
-        const int64_t rows = im->n - first < BATCH ? im->n - first : BATCH;
-        pv_status s = read_bytes(job->ctx, job->src, bytes, (size_t)(rows * im->pixels), "images");
+    const int64_t batch = pvi_batch_rows(im->pixels);
+    for (int64_t first = 0; first < im->n; first += batch) {
+        const int64_t rows = im->n - first < batch ? im->n - first : batch;
+        pv_status s = pvi_read_exactly(job->ctx, job->src, bytes, (size_t)(rows * im->pixels), "images");
         if (s == PV_OK) s = fill_segment(im, bytes, first, rows, seg);
         if (s == PV_OK) s = pvi_build_append(job->out, &seg, 1, pvi_source_fraction(job->src));
         if (s != PV_OK) return s;
     }
-    return read_end(job->ctx, job->src);
-}
-
-static pv_status read_all(images *im)
-{
-    const size_t entries = (size_t)(BATCH * im->pixels);
-    pv_ctx *ctx = im->job->ctx;
-    uint8_t *bytes = pvi_raw(ctx, entries);
-    pvi_segment seg = { .end = pvi_raw(ctx, BATCH * sizeof(uint32_t)),
-                        .y = pvi_raw(ctx, BATCH * sizeof(float)),
-                        .val = pvi_raw(ctx, entries * sizeof(float)),
-                        .idx = pvi_raw(ctx, entries * sizeof(int32_t)),
-                        .row_room = BATCH,
-                        .entry_room = entries };
-    const pv_status s =
-        bytes && seg.end && seg.y && seg.val && seg.idx ? read_images(im, bytes, &seg) : pvi_nomem(ctx);
-    pvi_free(ctx, bytes);
-    pvi_free(ctx, seg.end);
-    pvi_free(ctx, seg.y);
-    pvi_free(ctx, seg.val);
-    pvi_free(ctx, seg.idx);
-    return s;
-}
-
-static pv_status check_shape(const images *im)
-{
-    const pvi_data_cfg *c = im->job->cfg;
-    const int64_t want = im->job->expect->features > 0 ? im->job->expect->features
-                         : c->features != PV_AUTO_I64  ? c->features
-                                                       : im->pixels;
-    if (im->pixels != want)
-        return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: images of %lld pixels, but %lld are declared", c->path,
-                        (long long)im->pixels, (long long)want);
-    if (c->rows != PV_AUTO_I64 && c->rows != im->n)
-        return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: %lld images, but data.rows=%lld", c->path, (long long)im->n,
-                        (long long)c->rows);
-    return PV_OK;
+    return pvi_read_end(job->ctx, job->src);
 }
 
 static pv_status read_file(const void *cfg, struct pv_load *job)
@@ -235,12 +149,12 @@ static pv_status read_file(const void *cfg, struct pv_load *job)
     pv_status s = read_sizes(job->ctx, job->src, 2, MAX_DIMS, &im->n, &im->pixels, &shape);
     if (s == PV_OK && shape.height) s = pvi_image_found(job, shape);
     for (int b = 0; b < 256; b++) im->value[b] = (float)(b / 255.0 - job->cfg->center);
-    if (s == PV_OK) s = check_shape(im);
+    if (s == PV_OK) s = pvi_rows_check(job, "images", im->n, "pixels", im->pixels);
     if (s == PV_OK) s = read_labels(im);
-    if (s == PV_OK) s = declare_labels(im);
+    if (s == PV_OK) s = pvi_byte_labels_declare(job, is_path(job->cfg->labels), &im->classes);
     if (s == PV_OK) s = pvi_build_begin(job, im->pixels);
     job->counted = job->cfg->features == PV_AUTO_I64;
-    if (s == PV_OK) s = read_all(im);
+    if (s == PV_OK) s = pvi_read_batches(job, pvi_batch_rows(im->pixels), im->pixels, im->pixels, read_images, im);
     pvi_free(job->ctx, im->labels);
     pvi_free(job->ctx, im);
     return s;

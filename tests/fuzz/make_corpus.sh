@@ -3,7 +3,7 @@
 #   sh tests/fuzz/make_corpus.sh corpus && build-fuzz/tests/fuzz/fuzz_libsvm -max_total_time=600 corpus/libsvm
 set -eu
 folder=${1:?which folder?}
-mkdir -p "$folder/libsvm" "$folder/csv" "$folder/schema"
+mkdir -p "$folder/libsvm" "$folder/csv" "$folder/schema" "$folder/idx" "$folder/npy" "$folder/cifar"
 
 # Two bytes of settings, then the file.
 put() { # name, settings, text
@@ -38,3 +38,21 @@ T
 cat >"$folder/schema/real" <<'T'
 {"columns": [{"name": "x", "type": "number", "min": -1e3, "max": 1.5}, {"name": "y", "type": "label", "min": 0, "max": 1, "outside": "clamp"}]}
 T
+# Rows less one, columns less one, length of the labels file; then both files.
+put idx/images '\0\1\5\12\0' '\0\0\10\1\0\0\0\2\7\0\0\0\10\3\0\0\0\2\0\0\0\2\0\0\0\3abcdefghijkl'
+put idx/vectors '\21\1\2\0\0' '\0\0\10\2\0\0\0\2\0\0\0\3abcdef'
+header() { # type, shape: an NPY file up to its values
+    text="{'descr': '$1', 'fortran_order': False, 'shape': $2}"
+    printf "\\223NUMPY\\1\\0\\$(printf %o ${#text})\\0%s" "$text"
+}
+array() { # name, settings, labels' type and values, rows' type, shape and values
+    { header "$3" '(2,)'; printf "$4"; } >"$folder/labels"
+    printf "$2\\$(printf %o "$(wc -c <"$folder/labels")")\\0" >"$folder/$1"
+    { cat "$folder/labels"; header "$5" "$6"; printf "$7"; } >>"$folder/$1"
+    rm "$folder/labels"
+}
+array npy/bytes '\0\1\2' '|u1' '\3\11' '|u1' '(2, 3)' 'abcdef'
+array npy/floats '\0\1\1' '<f4' '\0\0\0\0\0\0\200\077' '<f4' '(2, 2)' '\0\0\200\077\0\0\0\100\0\0\0\0\0\0\200\277'
+array npy/images '\0\1\13' '|i1' '\0\1' '|u1' '(2, 2, 2, 3)' 'abcdefghijklmnopqrstuvwx'
+printf '\0\0\0\1\2\3\11abc' >"$folder/cifar/whole"
+printf '\0\5\0\1\2\3' >"$folder/cifar/cut"

@@ -230,7 +230,7 @@ static void refused_settings(void **state)
              "data.center is for tables: LIBSVM rows leave zeros out, and must stay sparse");
     t.cfg.center = 0;
     t.cfg.format = "arff";
-    dt_fails(&t, "1 1:1\n", PV_E_PARAM, "data.format=arff: one of auto, csv, idx, libsvm is needed");
+    dt_fails(&t, "1 1:1\n", PV_E_PARAM, "data.format=arff: one of auto, cifar, csv, idx, libsvm, npy is needed");
     t.cfg.path = NULL;
     dt_fails(&t, "", PV_E_PARAM, "data.path is not set: which file holds the rows?");
     t.cfg.path = t.path;

@@ -131,9 +131,35 @@ static void adult(void **state)
     pvi_matrix_free(m);
 }
 
+static void mnist(void **state)
+{
+    (void)state;
+    if (!(t.cfg.path = find("mnist/t10k-images-idx3-ubyte.gz"))) PVT_SKIP("no MNIST");
+    pvi_matrix *m = dt_load(&t, NULL);
+    PVT_IS(m->domain.n, 10000);
+    PVT_IS(m->domain.p, 785);
+    PVT_TRUE(m->domain.height == 28 && m->domain.width == 28 && m->domain.channels == 1);
+    PVT_IS(count_label(m, 7), 1028);
+    norms_hold(m);
+    pvi_matrix_free(m);
+}
+
+static void cifar(void **state)
+{
+    (void)state;
+    if (!(t.cfg.path = find("cifar10/test_batch.bin.bz2"))) PVT_SKIP("no CIFAR-10");
+    pvi_matrix *m = dt_load(&t, NULL);
+    PVT_IS(m->domain.n, 10000);
+    PVT_IS(m->domain.p, 3073);
+    PVT_TRUE(m->domain.height == 32 && m->domain.width == 32 && m->domain.channels == 3);
+    for (int k = 0; k < 10; k++) PVT_IS(count_label(m, (float)k), 1000);
+    norms_hold(m);
+    pvi_matrix_free(m);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
-    const struct CMUnitTest all[] = { T(libsvm_sets), T(covertype), T(adult) };
+    const struct CMUnitTest all[] = { T(libsvm_sets), T(covertype), T(adult), T(mnist), T(cifar) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
