@@ -257,6 +257,8 @@ typedef struct pv_problem { /* public quantities only                           
     pv_ctx *ctx;            /* threads and messages                                            */
     int64_t d, n;           /* weights, rows                                                   */
     uint32_t props;         /* of loss + reg                                                   */
+    int64_t outputs;        /* numbers predicted per row: 1, or the classes                    */
+    double bound;           /* of one row's gradient without clipping (INFINITY: none)         */
     double G, L;            /* per-row gradient bound after clipping; smoothness of the loss   */
     double batch;           /* expected rows per query                                         */
     double noise_multiplier, sensitivity; /* of one gradient query; 0 before calibration, or off */

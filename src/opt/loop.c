@@ -1,4 +1,4 @@
-/* loop.c - which iterate a run returns, how its steps shrink, and how many there are by default.
+/* loop.c - which iterate a run returns, and how its steps shrink.
  *
  *   average  mean of the last half of w_1..w_T      last    w_T
  *   random   w_k, k uniform on 1..T                 ema     e_t = decay e_{t-1} + (1 - decay) w_t, divided by
@@ -63,34 +63,4 @@ double pvi_schedule(int64_t kind, int64_t t, int64_t T)
     case 3: return x < 0.5 ? 1.0 : x < 0.75 ? 0.1 : 0.01;
     default: return 1.0;
     }
-}
-
-double pvi_smoothness(const pv_problem *p)
-{
-    return p->L + (p->reg->prox || !p->reg->smooth ? 0.0 : p->reg->smooth(p->reg_cfg));
-}
-
-int64_t pvi_default_steps(const pv_problem *p, double eta, double beta, double N, int64_t lo, int64_t hi)
-{
-    if (!isfinite(p->mu)) return 2000; /* privacy off: steps are free */
-    const double T = 16.0 * (1.0 - beta) * N * p->mu / (eta * p->G * sqrt((double)p->d));
-    const int64_t steps = (int64_t)ceil(fmin(fmax(T, (double)lo), (double)hi));
-    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: more would let the noise carry the weights too far",
-            (long long)steps);
-    return steps;
-}
-
-pv_status pvi_default_step(const pv_problem *p, double factor, double *eta)
-{
-    const double L = pvi_smoothness(p);
-    if (p->start && !isfinite(L)) {
-        *eta = 0.5 / p->G;
-        return PV_OK;
-    }
-    if (!isfinite(L) || !(L > 0.0))
-        return pvi_fail(p->ctx, PV_E_PARAM,
-                        "this loss has no smoothness constant to take a step from: set optimizer.step");
-    *eta = factor / L;
-    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.step = %g: %g/L with smoothness L = %g", *eta, factor, L);
-    return PV_OK;
 }

@@ -36,14 +36,29 @@ pv_status pvi_loop_end(pvi_loop *l, const pv_problem *p, int64_t t, double *w);
 #define PVI_SCHEDULE_CHOICES "constant|inverse|cosine|decay"
 double pvi_schedule(int64_t kind, int64_t t, int64_t T);
 
-/* ---- defaults -------------------------------------------------------------------------------------------
- * Steps after which the noise alone has carried the weights a distance of about B = 16: with step eta,
- * momentum beta and N the rows behind one unit of noise (the batch without sampling, n with it),
- *   eta/(1 - beta) sigma_g sqrt(T d) = B,  sigma_g = G sqrt(T) / (N mu)   =>   T = B (1 - beta) N mu / (eta G sqrt(d)),
- * kept within lo .. hi; 2000 when privacy is off. */
-int64_t pvi_default_steps(const pv_problem *p, double eta, double beta, double N, int64_t lo, int64_t hi);
-/* 1/L, or PV_E_PARAM where the loss has no smoothness constant. */
+/* ---- defaults (defaults.c): from public quantities only, each with a note that says why ---------------------- */
+typedef struct pvi_pace { /* in: NAN or PV_AUTO_I64 where the method may choose; out: chosen                    */
+    double step, momentum;
+    int64_t steps;
+} pvi_pace;
+typedef struct pvi_pace_rule {
+    double factor;   /* the largest step is factor / L                                                  */
+    double momentum; /* the smallest one to choose; chosen up to .98 if `heavier`                        */
+    bool heavier;
+    int64_t least, most; /* steps                                                                              */
+} pvi_pace_rule;
+/* PV_E_PARAM where the loss has no smoothness constant to take a step from. */
+pv_status pvi_default_pace(const pv_problem *p, const pvi_pace_rule *rule, pvi_pace *pace);
+/* factor/L alone; the same error. */
 pv_status pvi_default_step(const pv_problem *p, double factor, double *eta);
+/* The product of steps and step length at which optimisation and noise balance; INFINITY without noise. */
+double pvi_horizon(const pv_problem *p, double clip);
+/* s: the noise in each weight of T averaged gradients, whatever T is.  0: none. */
+double pvi_run_noise(const pv_problem *p, double clip);
+/* A bound for one row's gradient, at most the loss's own (p->bound, finite). */
+double pvi_default_clip(const pv_problem *p);
+/* Frank-Wolfe on noisy gradients. */
+int64_t pvi_default_fw_steps(const pv_problem *p, int64_t least, int64_t most);
 
 /* ---- calibration=paper (paper.c): PV_E_UNSUPPORTED where a condition of the theorem fails ------------------- */
 enum { PVI_BY_ACCOUNTANT, PVI_BY_PAPER };

@@ -12,11 +12,16 @@
  *           one sampled gradient query.
  * Note      r enters by its prox in the metric of w, not in Adam's: (3) is Adam with a proximal step, as
  *           decoupled weight decay is, and not the minimiser of a rescaled problem.
- * Defaults  eta = 0.05; T by pvi_default_steps with the step 1/L and momentum beta1 it stands for.
+ * Defaults  T = 500.  Where noise outweighs the gradient, sqrt(v^) is its deviation s sqrt(T), so (3) is a gradient step
+ *           of length eta/(s sqrt(T)); T of them cover the horizon H of defaults.c with
+ *             eta = H s / sqrt(T), at most 0.05                                                            (4)
  * Cost      one query and O(d) per step; 4d doubles of state.
  * Reference Kingma, Ba 2015; DP-LSAdam: Adam on the smoothed noisy gradient. */
 #include "opt/opt.h"
 #include "opt/smooth.h"
+
+enum { STEPS = 500 };
+static const double LONGEST = 0.05;
 
 typedef struct cfg {
     pvi_loop_cfg loop;
@@ -32,7 +37,7 @@ typedef struct state {
 
 static const pv_param params[] = {
     PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
-    { "step", PV_F64, offsetof(cfg, step), 0.05, 1e-12, 1e12, false, "eta, step size", NULL },
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "eta, step size; auto: at most 0.05", NULL },
     { "beta1", PV_F64, offsetof(cfg, beta1), 0.9, 0, 0.9999, false, "memory of the mean", NULL },
     { "beta2", PV_F64, offsetof(cfg, beta2), 0.999, 0, 0.999999, false, "memory of the mean square", NULL },
     { "smoothing", PV_F64, offsetof(cfg, smoothing), 0, 0, 1e6, false,
@@ -45,8 +50,15 @@ static const pv_param params[] = {
 static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
-    const double L = pvi_smoothness(p), eta = isfinite(L) && L > 0.0 ? 1.0 / L : 1.0;
-    if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_default_steps(p, eta, c->beta1, (double)p->n, 50, 2000);
+    if (c->loop.steps == PV_AUTO_I64) {
+        c->loop.steps = STEPS;
+        pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %d: the step size is chosen for it", STEPS);
+    }
+    if (!isnan(c->step)) return PV_OK;
+    c->step = fmin(LONGEST, pvi_horizon(p, p->G) * pvi_run_noise(p, p->G) /
+                                sqrt((double)c->loop.steps)); /* (4); NAN without noise */
+    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.step = %.3g: %s", c->step,
+            c->step < LONGEST ? "longer ones would let the noise carry the weights too far" : "the usual one");
     return PV_OK;
 }
 

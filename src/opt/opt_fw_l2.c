@@ -8,8 +8,7 @@
  *
  * Names     T: steps   gamma: step, a constant when given (1/sqrt(T) in the theorem for non-convex losses)
  * Privacy   (1) and (2) act on released values only: T repetitions of one gradient query.
- * Defaults  T by pvi_default_steps with a step of 1/L, within 20 .. 500: w moves by at most diam(C) gamma_t, so
- *           noise only turns the vertex.
+ * Defaults  T from 10 to 500, where the gain of a step and the noise of its vertex balance (defaults.c).
  * Cost      one query, one linear oracle and O(d) per step.
  * Reference DP-FW-L2 for non-convex losses; Jaggi 2013 for the step. */
 #include "opt/opt.h"
@@ -34,13 +33,12 @@ static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
 static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
-    const double L = pvi_smoothness(p), eta = isfinite(L) && L > 0.0 ? 1.0 / L : 1.0;
     if (p->reg->prox && !p->reg->grad)
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "optimizer=fw-l2 needs a differentiable penalty, and reg=%s is not: use reg=none or l2",
                         p->reg->head.name);
     if (c->calibration == PVI_BY_PAPER && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
-    if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_default_steps(p, eta, 0.9, p->batch, 20, 500);
+    if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_default_fw_steps(p, 10, 500);
     if (isnan(c->step) && c->calibration == PVI_BY_PAPER) c->step = 1.0 / sqrt((double)c->loop.steps);
     return PV_OK;
 }

@@ -9,10 +9,10 @@
  * Names     gamma: step   T: steps   beta: momentum   v: the point the gradient is taken at
  * Privacy   every v_t is a function of g_1..g_t only, so the run costs T repetitions of one
  *           gradient query and nothing more (post-processing); so do all output rules.
- * Defaults  gamma = 1/L (the paper's 1/(2L) with calibration=paper): the largest step for which (1)
- *           decreases a smooth convex objective without noise.
- *           beta = 0.9 (0 in the paper): ill-conditioned tables need many steps, and a step costs budget.
- *           T: pvi_default_steps, within 20 .. 1000.
+ * Defaults  gamma = 1/L (the paper's 1/(2L) with calibration=paper): the largest step for which (1) decreases a
+ *           smooth convex objective without noise; shorter if 50 steps of it let noise outweigh the fit.
+ *           beta from .9 to .98 (0 in the paper): ill-conditioned tables need many steps, and a step costs time.
+ *           T from 50 to 1000, so that optimisation and noise balance (defaults.c).
  * Cost      one query and O(d) per step; 4d doubles of state.
  * Reference DP-PGD for non-convex non-smooth composite losses; variance 2 G^2 T / (n^2 rho) as
  *           re-derived from zCDP (the printed 2 L^2 T / (n^2 rho^2) has two slips). */
@@ -31,23 +31,26 @@ typedef struct state {
 
 static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
                                    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false,
-                                     "gamma, step size; auto: 1/L", NULL },
+                                     "gamma, step size; auto: at most 1/L", NULL },
                                    { "momentum", PV_F64, offsetof(cfg, momentum), PV_AUTO, 0, 0.9999, false,
-                                     "beta, weight of the previous move", NULL },
+                                     "beta, weight of the previous move; auto: .9 to .98", NULL },
                                    PVI_CALIBRATION_ROW(cfg, "paper: noise, step 1/(2L), T and no momentum as there"),
                                    { 0 } };
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
+    static const pvi_pace_rule rule = { .factor = 1.0, .momentum = 0.9, .heavier = true, .least = 50, .most = 1000 };
     cfg *c = c_;
-    const bool paper = c->calibration == PVI_BY_PAPER;
-    pv_status s = PV_OK;
-
-    if (isnan(c->step)) s = pvi_default_step(p, paper ? 0.5 : 1.0, &c->step);
-    if (isnan(c->momentum)) c->momentum = paper ? 0.0 : 0.9;
-    if (paper && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
-    if (s == PV_OK && c->loop.steps == PV_AUTO_I64)
-        c->loop.steps = pvi_default_steps(p, c->step, c->momentum, p->batch, 20, 1000);
+    if (c->calibration == PVI_BY_PAPER) {
+        if (isnan(c->momentum)) c->momentum = 0.0;
+        if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
+        return isnan(c->step) ? pvi_default_step(p, 0.5, &c->step) : PV_OK;
+    }
+    pvi_pace pace = { c->step, c->momentum, c->loop.steps };
+    const pv_status s = pvi_default_pace(p, &rule, &pace);
+    c->step = pace.step;
+    c->momentum = pace.momentum;
+    c->loop.steps = pace.steps;
     return s;
 }
 

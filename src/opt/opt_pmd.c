@@ -10,7 +10,7 @@
  * Names     gamma: step   T: steps   D: divergence
  * Privacy   (1) acts on released values only: T repetitions of one gradient query.
  * Defaults  the map made for the set; gamma = m/L (m/(2L) with calibration=paper), m the map's modulus of strong
- *           convexity; T by pvi_default_steps, within 20 .. 1000.
+ *           convexity; T from 20 to 1000, so that optimisation and noise balance (defaults.c).
  * Cost      one query and one mirror step, O(d) or O(d log d), per iteration.
  * Reference DP-PMD for non-convex non-smooth losses; Beck, Teboulle 2003 for the maps. */
 #include "opt/opt.h"
@@ -30,7 +30,7 @@ typedef struct state {
 
 static const pv_param params[] = {
     PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
-    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "gamma, step size; auto: 1/L", NULL },
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "gamma, step size; auto: at most 1/L", NULL },
     { "mirror", PV_STR, offsetof(cfg, mirror), 0, 0, 0, false, "mirror map; auto: the one made for the set", "auto" },
     PVI_CALIBRATION_ROW(cfg, "paper: noise, step 1/(2L) and T as there"),
     { 0 }
@@ -50,11 +50,16 @@ static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
     pv_status s = choose_map(c, p);
-    if (s == PV_OK && isnan(c->step))
-        s = pvi_default_step(p, (c->calibration == PVI_BY_PAPER ? 0.5 : 1.0) * c->map->modulus(p), &c->step);
-    if (c->calibration == PVI_BY_PAPER && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
-    if (s == PV_OK && c->loop.steps == PV_AUTO_I64)
-        c->loop.steps = pvi_default_steps(p, c->step, 0.0, p->batch, 20, 1000);
+    if (s != PV_OK) return s;
+    if (c->calibration == PVI_BY_PAPER) {
+        if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
+        return isnan(c->step) ? pvi_default_step(p, 0.5 * c->map->modulus(p), &c->step) : PV_OK;
+    }
+    const pvi_pace_rule rule = { .factor = c->map->modulus(p), .least = 20, .most = 1000 };
+    pvi_pace pace = { c->step, 0.0, c->loop.steps };
+    s = pvi_default_pace(p, &rule, &pace);
+    c->step = pace.step;
+    c->loop.steps = pace.steps;
     return s;
 }
 

@@ -10,8 +10,9 @@
  * Names     eta: step, times its schedule   T: steps   beta: momentum   sigma: smoothing
  * Privacy   smoothing, momentum, schedule, prox and averaging act on released values only, so the run
  *           costs T repetitions of one sampled gradient query and nothing more (post-processing).
- * Defaults  eta = 1/L, beta = 0.9, T by pvi_default_steps with N = n: under Poisson sampling the noise
- *           multiplier for many steps is about q sqrt(T) / mu, so sigma_g is that of the full batch.
+ * Defaults  beta = 0.9; T from 50 to 2000 and eta at most 1/L, so that optimisation and noise balance (defaults.c):
+ *           under Poisson sampling the noise multiplier for many steps is about q sqrt(T) / mu, so the noise is that of
+ *           the full batch.
  * Cost      one query and O(d) per step; 3d doubles of state.
  * Reference Abadi et al. 2016 (DP-SGD); Laplacian smoothing of the noisy gradient: DP-LSSGD, Algorithm 1. */
 #include "opt/opt.h"
@@ -31,7 +32,7 @@ typedef struct state {
 
 static const pv_param params[] = {
     PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
-    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "eta, step size; auto: 1/L", NULL },
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "eta, step size; auto: at most 1/L", NULL },
     { "momentum", PV_F64, offsetof(cfg, momentum), 0.9, 0, 0.9999, false, "beta, weight of past gradients", NULL },
     { "smoothing", PV_F64, offsetof(cfg, smoothing), 0, 0, 1e6, false,
       "sigma, Laplacian smoothing of the noisy gradient", NULL },
@@ -42,11 +43,12 @@ static const pv_param params[] = {
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
+    static const pvi_pace_rule rule = { .factor = 1.0, .momentum = 0.9, .least = 50, .most = 2000 };
     cfg *c = c_;
-    pv_status s = PV_OK;
-    if (isnan(c->step)) s = pvi_default_step(p, 1.0, &c->step);
-    if (s == PV_OK && c->loop.steps == PV_AUTO_I64)
-        c->loop.steps = pvi_default_steps(p, c->step, c->momentum, (double)p->n, 50, 2000);
+    pvi_pace pace = { c->step, c->momentum, c->loop.steps };
+    const pv_status s = pvi_default_pace(p, &rule, &pace);
+    c->step = pace.step;
+    c->loop.steps = pace.steps;
     return s;
 }
 

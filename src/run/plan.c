@@ -2,6 +2,7 @@
  *
  * No row is read here.  n and d come from the loaded matrix's shape or from data.rows and
  * data.features; everything else is declared. */
+#include "opt/opt.h"
 #include "run/job.h"
 
 /* ---- plug-ins by name --------------------------------------------------------------------------- */
@@ -224,12 +225,28 @@ static pv_status open_model(pvi_job *j)
     return PV_OK;
 }
 
-/* (1) */
+/* A theorem is about the loss as it is, and about the constants it names. */
+static bool by_the_paper(const pvi_job *j)
+{
+    for (const pvi_pair *p = j->plan->pairs; p; p = p->next)
+        if (strcmp(p->key, "optimizer.calibration") == 0) return strcmp(p->value, "paper") == 0;
+    return false;
+}
+
+static double default_clip(const pvi_job *j)
+{
+    const bool may_cut = model_props(&j->model) & PV_CLASSIFY && !j->opt->ball && !j->opt->selects &&
+                         !j->opt->joint && !by_the_paper(j);
+    return may_cut ? pvi_default_clip(&j->prob) : j->prob.bound;
+}
+
 static pv_status set_clip(pvi_job *j)
 {
     double G, L, clip = j->plan->s.clip;
     j->model.ops->constants(j->model.cfg, &j->dom, &G, &L);
-    if (isnan(clip) && isfinite(G)) clip = G;
+    j->prob.bound = G;
+    j->prob.L = L;
+    if (isnan(clip) && isfinite(G)) clip = default_clip(j);
     if (isnan(clip) && j->model.ops->clip > 0.0) clip = j->model.ops->clip;
     if (isnan(clip) && !j->private_run) clip = 1e6; /* only the grid needs some bound */
     if (isnan(clip)) { /* a loss without a bound of its own: the gradient at w = 0 is at most |y| R */
@@ -246,7 +263,6 @@ static pv_status set_clip(pvi_job *j)
     if (!(clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX))
         return pvi_fail(j->ctx, PV_E_PARAM, "clip = %g: gradients are clipped between 1e-18 and 1e18", clip);
     j->prob.G = fmin(clip, G);
-    j->prob.L = L;
     return PV_OK;
 }
 
@@ -426,11 +442,12 @@ static pv_status fill(pvi_job *j, const pvi_matrix *m)
     j->prob.ctx = j->ctx;
     j->prob.n = j->dom.n;
     if ((s = open_model(j)) != PV_OK) return s;
+    j->prob.outputs = j->model.ops->outputs(j->model.cfg, &j->dom);
     j->prob.props = model_props(&j->model);
     if (j->prob.set) j->prob.props |= j->prob.set->props & (PV_COMPACT | PV_LMO);
     j->sparse = j->model.ops->grid_sum && (m ? !m->x : pvi_data_is_sparse(&j->plan->s.data, j->dom.p));
     if ((s = open_set(j)) != PV_OK || (s = check_needs(j)) != PV_OK) return s;
-    if ((s = set_clip(j)) != PV_OK || (s = set_sampler(j)) != PV_OK || (s = set_budget(j)) != PV_OK) return s;
+    if ((s = set_budget(j)) != PV_OK || (s = set_clip(j)) != PV_OK || (s = set_sampler(j)) != PV_OK) return s;
     if ((s = open_joint(j)) != PV_OK || (s = j->opt->resolve(j->opt_cfg, &j->prob)) != PV_OK) return s;
     close_joint(j);
     return pvi_job_noise(j);

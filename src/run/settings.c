@@ -27,7 +27,7 @@ const pv_param pvi_settings_params[] = {
     ROW("budget.noise_multiplier", PV_F64, noise_multiplier, PV_AUTO, 1e-3, 1e9, true,
         "noise / sensitivity; auto: the smallest that meets the budget", NULL),
     ROW("clip", PV_F64, clip, PV_AUTO, 1e-12, 1e12, true,
-        "C, bound on one row's gradient; auto: the loss's own bound", NULL),
+        "C, bound on one row's gradient; auto: the loss's own bound, or half of it where noise weighs", NULL),
     ROW("sampler", PV_ENUM, sampler, 0, 0, 0, true, "which rows enter a query; auto: the optimiser's own",
         "auto|full|poisson|fixed|cyclic"),
     ROW("sampler.batch", PV_F64, batch, PV_AUTO, 1, 1e15, true,
