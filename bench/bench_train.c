@@ -8,7 +8,7 @@
  * Best of several rounds in one process per tool, ours before and after the peers.  Then fw-l1 on sparse rows, time per
  * choice against n and p, and the exponents of n and p that fit the times of an epoch.
  *
- *   PRIVET_PYTHON=python-with-torch-and-opacus bench_train [rounds] */
+ *   PRIVET_PYTHON=python-with-torch-and-opacus bench_train [rounds] [threads] [parts: m c f g] */
 #include "run/job.h"
 
 #include <stdlib.h>
@@ -169,11 +169,31 @@ static void compare(const char *what, const pvi_matrix *m, const char *model, in
     char steps[32], size[32];
     snprintf(steps, sizeof steps, "%lld", (long long)((m->domain.n + batch - 1) / batch));
     snprintf(size, sizeof size, "%lld", (long long)batch);
-    const char *pairs[] = { "model", model, "optimizer", "sgd", "optimizer.steps", steps, "sampler", "poisson",
-                            "sampler.batch", size, "optimizer.step", "0.5", "budget.noise_multiplier", "1",
-                            "budget.epsilon", "1000", "clip", "0.5", "accountant", "rdp", NULL },
-               *off[] = { "model", model, "optimizer", "sgd", "optimizer.steps", steps, "sampler", "poisson",
-                          "sampler.batch", size, "optimizer.step", "0.5", "privacy", "off", NULL };
+    const char *pairs[] = { "model",
+                            model,
+                            "optimizer",
+                            "sgd",
+                            "optimizer.steps",
+                            steps,
+                            "sampler",
+                            "poisson",
+                            "sampler.batch",
+                            size,
+                            "optimizer.step",
+                            "0.5",
+                            "budget.noise_multiplier",
+                            "1",
+                            "budget.epsilon",
+                            "1000",
+                            "clip",
+                            "0.5",
+                            "accountant",
+                            "rdp",
+                            NULL },
+               *off[] = {
+                   "model",         model, "optimizer",      "sgd", "optimizer.steps", steps, "sampler", "poisson",
+                   "sampler.batch", size,  "optimizer.step", "0.5", "privacy",         "off", NULL
+               };
     racer private = line_up(m, pairs), plain = line_up(m, off);
     for (int r = 0; r < rounds; r++) race(&private), race(&plain);
     printf("%s, batch %lld, one epoch of %s steps, %d threads\n", what, (long long)batch, steps, threads);
@@ -183,6 +203,71 @@ static void compare(const char *what, const pvi_matrix *m, const char *model, in
            plain.cpu / private.cpu);
     run_peers(m->domain.n, p, m->domain.classes, batch, &private);
     go_home(&private), go_home(&plain);
+}
+
+/* ---- how the time grows ------------------------------------------------------------------------------------------ */
+
+/* Seconds of one choice of fw-l1; choices() differ in number so that what a run does once drops out. */
+static double choice_time(int64_t n, int64_t p, int64_t k, int rounds)
+{
+    static const char *const few[] = { "optimizer",       "fw-l1", "set",        "l1ball", "data.norm", "max",
+                                       "optimizer.steps", "2",     "accountant", "zcdp",   NULL },
+                             *const many[] = { "optimizer",       "fw-l1", "set",        "l1ball", "data.norm", "max",
+                                               "optimizer.steps", "12",    "accountant", "zcdp",   NULL };
+    pvi_matrix *m = sparse(n, p, k);
+    racer a = line_up(m, few), b = line_up(m, many);
+    for (int r = 0; r < rounds; r++) race(&a), race(&b);
+    const double time = (b.cpu - a.cpu) / 10.0;
+    go_home(&a), go_home(&b);
+    drop(m);
+    return time;
+}
+
+static void choices(int rounds)
+{
+    static const struct {
+        int64_t n, p;
+    } at[] = { { 20000, 1000000 }, { 20000, 500000 }, { 20000, 250000 }, { 10000, 1000000 }, { 40000, 1000000 } };
+    printf("fw-l1, 50 non-zeros a row, %d threads: processor time of one private choice\n", threads);
+    for (int i = 0; i < 5; i++)
+        printf("  n = %6lld  p = %8lld  %8.3f ms\n", (long long)at[i].n, (long long)at[i].p,
+               1e3 * choice_time(at[i].n, at[i].p, 50, rounds));
+}
+
+/* Seconds of an epoch of full-batch DP gradient descent. */
+static double epoch_time(int64_t n, int64_t p, int rounds)
+{
+    static const char *const pairs[] = {
+        "optimizer", "pgd", "optimizer.steps", "10", "budget.noise_multiplier", "10", "budget.epsilon", "1000", NULL
+    };
+    pvi_matrix *m = dense(n, p, 2);
+    racer r = line_up(m, pairs);
+    for (int i = 0; i < rounds; i++) race(&r);
+    go_home(&r);
+    drop(m);
+    return r.cpu / 10.0;
+}
+
+/* Slope of log time against log size: least squares. */
+static double exponent(const double *size, const double *time, int n)
+{
+    double x = 0, y = 0, xx = 0, xy = 0;
+    for (int i = 0; i < n; i++) {
+        const double a = log(size[i]), b = log(time[i]);
+        x += a / n, y += b / n, xx += a * a / n, xy += a * b / n;
+    }
+    return (xy - x * y) / (xx - x * x);
+}
+
+static void growth(int rounds)
+{
+    double size[4], time[4]; /* none fits a cache: where some do, the exponent is that of the memory */
+    for (int i = 0; i < 4; i++) time[i] = epoch_time((int64_t)(size[i] = 100000 << i), 255, rounds);
+    printf("epoch of pgd, logistic, processor time: n^%.3f for n = 100,000 .. 800,000 at p = 256 (%.2f .. %.2f ms)\n",
+           exponent(size, time, 4), 1e3 * time[0], 1e3 * time[3]);
+    for (int i = 0; i < 4; i++) time[i] = epoch_time(100000, (int64_t)(size[i] = 256 << i) - 1, rounds);
+    printf("                                         p^%.3f for p = 256 .. 2,048 at n = 100,000 (%.2f .. %.2f ms)\n",
+           exponent(size, time, 4), 1e3 * time[0], 1e3 * time[3]);
 }
 
 int main(int argc, char **argv)
@@ -202,7 +287,8 @@ int main(int argc, char **argv)
         compare("logistic 581,012 x 54", m, "logistic", 54, 50000, rounds);
         drop(m);
     }
-    (void)sparse;
+    if (argc <= 3 || strchr(argv[3], 'f')) choices(rounds);
+    if (argc <= 3 || strchr(argv[3], 'g')) growth(rounds);
     pv_ctx_free(ctx);
     return 0;
 }

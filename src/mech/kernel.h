@@ -37,6 +37,7 @@ const pvi_mech_kernels *pvi_mech_pick(int level, bool has_avx2, bool has_avx512)
 const pvi_mech_kernels *pvi_mech_isa(int level);    /* as this machine has them                    */
 const pvi_mech_kernels *pvi_mech_best(void);        /* never NULL                                  */
 const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r); /* the ones this source uses; best by default  */
+pv_ctx *pvi_rng_ctx(const pv_rng *r);               /* its threads                                 */
 void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k);
 bool pvi_rounds_to_nearest(void); /* the rounding mode every bound here assumes (grid.c) */
 

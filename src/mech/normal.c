@@ -68,18 +68,39 @@ static int64_t length(int64_t d, int64_t j)
     return d - j < 2 * PVI_CHUNK ? d - j : 2 * PVI_CHUNK;
 }
 
-void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d)
+/* Draws have fixed places in the stream, so that any thread can draw any part of a vector. */
+enum { PART = 8 * 2 * PVI_CHUNK }; /* draws of one task */
+typedef struct addition {
+    pvi_words words; /* kernels and key */
+    double s;
+    int64_t *x, d;
+} addition;
+
+static void add_part(void *arg, int64_t task, int thread)
 {
-    const double s = noise_scale / spacing, margin = s * 0x1p-45; /* e s of (2) */
-    PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && pvi_rounds_to_nearest());
+    const addition *a = arg;
+    const double s = a->s, margin = s * 0x1p-45; /* e s of (2) */
+    const int64_t last = (task + 1) * PART < a->d ? (task + 1) * PART : a->d;
     batch c;
-    pvi_words_begin(&c.words, r);
-    for (int64_t j = 0; j < d; j += 2 * PVI_CHUNK) {
-        const int64_t m = length(d, j), pairs = (m + 1) / 2;
+    (void)thread;
+    PVI_REQUIRE(pvi_rounds_to_nearest());
+    c.words.k = a->words.k;
+    memcpy(c.words.key, a->words.key, sizeof c.words.key);
+    for (int64_t j = task * PART; j < last; j += 2 * PVI_CHUNK) {
+        const int64_t m = length(a->d, j), pairs = (m + 1) / 2;
         load(&c, j, s, pairs);
-        if (c.words.k->round_add(c.y, margin, x + j, m)) settle(&c, s, margin, x + j, pairs, m);
+        if (c.words.k->round_add(c.y, margin, a->x + j, m)) settle(&c, s, margin, a->x + j, pairs, m);
     }
     pvi_wipe(&c, sizeof c);
+}
+
+void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d)
+{
+    addition a = { .s = noise_scale / spacing, .x = x, .d = d };
+    PVI_REQUIRE(a.s >= 0x1p-4 && a.s <= 0x1p40);
+    pvi_words_begin(&a.words, r);
+    pvi_parallel(pvi_rng_ctx(r), (d + PART - 1) / PART, add_part, &a);
+    pvi_words_end(&a.words);
 }
 
 void pvi_normal_fill(pv_rng *r, double *out, int64_t n)

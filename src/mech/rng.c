@@ -114,6 +114,11 @@ const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r)
     return r->kernels;
 }
 
+pv_ctx *pvi_rng_ctx(const pv_rng *r)
+{
+    return r->ctx;
+}
+
 void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k)
 {
     r->kernels = k;

@@ -25,6 +25,8 @@
  * multiply-adds over the rows, (5) there holds for any d. */
 #include "softmax_block.h"
 
+#include <float.h>
+
 extern const pvi_softmax_kernel PVI_DECLARE_ISA(pvi_softmax_kernel);
 const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_softmax_kernel);
 
@@ -56,12 +58,16 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
         s->wt = pv_arena_get(a, sizeof *s->wt * (size_t)(s->p * s->ldt));
         if (!s->w || !s->wt) return PV_E_NOMEM;
     }
+    int32_t odd = 0;
     for (int64_t c = 0; c < s->k; c++)
         for (int64_t j = 0; j < s->p; j++) {
             const float f = (float)w[c * s->p + j];
-            if (!isfinite(f)) return PV_E_NUMERIC;
-            s->w[c * s->ldw + j] = s->wt[j * s->ldt + c] = f;
+            s->w[c * s->ldw + j] = f;
+            odd |= !(fabsf(f) <= FLT_MAX);
         }
+    if (odd) return PV_E_NUMERIC;
+    for (int64_t j = 0; j < s->p; j++)
+        for (int64_t c = 0; c < s->k; c++) s->wt[j * s->ldt + c] = s->w[c * s->ldw + j];
     s->kernel = pvi_softmax_kernel_isa[pvi_isa()];
     return PV_OK;
 }
