@@ -30,6 +30,7 @@ const option cli_options[] = {
     { "group", "rows", "K", "protect any K rows at once instead of one", OPT_ACCT },
     { "all", "all", NULL, "show every accountant that has a proof", OPT_ACCT },
     { "svg", "svg", "FILE", "draw the curve and the errors of every test", OPT_DRAW },
+    { "format", NULL, "NAME", "onnx, npz or safetensors; default: what the file's name ends in", OPT_FORMAT },
     { "out", NULL, "FILE", "where the result goes (a model: model.pvt)", OPT_OUT },
     { "certificate", NULL, "FILE", "write the certificate to a file of its own", OPT_CERT },
     { "json", NULL, NULL, "print one JSON object", OPT_JSON },
@@ -102,6 +103,7 @@ static void store(args *a, const option *o, const char *value)
     else if (strcmp(o->name, "certificate") == 0) a->certificate = value;
     else if (strcmp(o->name, "config") == 0) a->config = value;
     else if (strcmp(o->name, "dump-config") == 0) a->dump_config = value;
+    else if (strcmp(o->name, "format") == 0) a->format = value;
     else if (strcmp(o->name, "json") == 0) a->json = true;
     else if (strcmp(o->name, "quiet") == 0) a->quiet = true;
     else if (strcmp(o->name, "help") == 0) a->help = true;

@@ -21,7 +21,8 @@ enum {                /* which commands know an option */
        OPT_QUIET = 32u,
        OPT_ALWAYS = 64u,
        OPT_ACCT = 128u, /* questions about events: account, calibrate, curve       */
-       OPT_DRAW = 256u
+       OPT_DRAW = 256u,
+       OPT_FORMAT = 512u /* writes a model in a format of other programs           */
 };
 typedef struct option {
     const char *name;
@@ -40,7 +41,7 @@ typedef struct args {   /* everything borrowed from argv, but the arrays */
     int n_words;
     setting *settings; /* owned: in the order given */
     int n_settings;
-    const char *out, *certificate, *config, *dump_config;
+    const char *out, *certificate, *config, *dump_config, *format;
     bool json, quiet, help;
 } args;
 
@@ -70,6 +71,7 @@ int cmd_predict(cli *c);
 int cmd_eval(cli *c);
 int cmd_plan(cli *c);
 int cmd_verify(cli *c);
+int cmd_export(cli *c);
 int cmd_list(cli *c);
 int cmd_account(cli *c);
 int cmd_calibrate(cli *c);

@@ -16,6 +16,8 @@ const command cli_commands[] = {
       "cost, noise and steps of a run, without reading data" },
     { "verify", cmd_verify, "MODEL|CERTIFICATE", 1, 1, OPT_CERT | OPT_JSON,
       "recompute epsilon from the recorded events; needs no data" },
+    { "export", cmd_export, "MODEL --out FILE", 1, 1, OPT_FORMAT | OPT_OUT | OPT_JSON | OPT_QUIET,
+      "write a model as ONNX, NPZ or safetensors, for other programs" },
     { "report", cmd_report, "MODEL [DATA] [key=value ...]", 1, 2, OPT_DATA | OPT_OUT | OPT_QUIET,
       "the guarantee, and accuracy on labelled rows, as one page to read or print" },
     { "account", cmd_account, "[gaussian z=Z [q=Q] [steps=T]]", 0, 1, OPT_ACCT | OPT_JSON,

@@ -116,6 +116,8 @@ PV_MUST pv_status pv_model_schema(const pv_model *m, const char **json);      /*
 PV_MUST pv_status pv_model_set(pv_model *m, const char *key, const char *value); /* data.* keys of new data */
 PV_MUST pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv); /* NULL: standard output */
 PV_MUST pv_status pv_model_eval(pv_model *m, const char *data, char **json);
+/* The model for other programs: format "onnx", "npz" or "safetensors"; see docs/export.md. */
+PV_MUST pv_status pv_model_export(const pv_model *m, const char *format, const char *path);
 PV_API void pv_model_free(pv_model *m);
 
 /* ---- certificate, accounting, catalogue -------------------------------------------- */

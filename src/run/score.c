@@ -3,17 +3,7 @@
  * New data is read with the settings the model was trained with (bounds, row norm, bias, schema);
  * pv_model_set changes those that describe the new file only. */
 #include "eval/eval.h"
-#include "run/job.h"
-
-struct pv_model {
-    pv_ctx *ctx;
-    pv_arena *arena; /* owned */
-    pvi_model_file file;
-    pvi_cert cert;
-    pv_plan *plan; /* owned: the settings of the training run */
-    pvi_model_choice choice;
-    void *st;
-};
+#include "run/scored.h"
 
 static pv_status open_model(pv_model *m, const char *path)
 {
