@@ -177,10 +177,9 @@ bool pvi_diagnose_due(int64_t t, int64_t T)
 pv_status pvi_diagnose_at(pvi_diagnosis *x, int64_t step, const double *w)
 {
     const pvi_job *j = x->job;
-    if (x->n == POINTS + 1) return PV_OK;
     const pv_status s = j->model.ops->begin(x->model_st, j->model.cfg, &j->dom, w, x->arena);
     if (s == PV_E_NOMEM) return pvi_nomem(j->ctx);
-    point *at = &x->at[x->n++];
+    point *at = &x->at[x->n <= POINTS ? x->n++ : POINTS]; /* the returned model always has a place */
     at->step = step;
     at->loss = NAN; /* weights beyond what a float holds */
     if (s == PV_OK) sum_rows(x, at);

@@ -154,8 +154,11 @@ static void weights_do_not_change(void **state)
     pvt_table *t = pvt_table_make(N, P, 2, 8);
     const pv_plugin *h;
     for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
-        const char *pairs[] = { "optimizer",       h->name,   "run.seed",        "3",  "set", "l1ball",
-                                "budget.relation", "replace", "run.diagnostics", "no", NULL };
+        const bool second = ((const pv_optimizer_ops *)(const void *)h)->joint != NULL;
+        const char *pairs[] = {
+            "optimizer",       h->name,   "run.seed",        "3",  "set", second ? "none" : "l1ball",
+            "budget.relation", "replace", "run.diagnostics", "no", NULL
+        };
         double w[2][P];
         char *summary[2], *cert[2];
         for (int k = 0; k < 2; k++) {
@@ -165,7 +168,8 @@ static void weights_do_not_change(void **state)
         PVT_CHECK(memcmp(w[0], w[1], sizeof w[0]) == 0, "%s", h->name);
         PVT_TRUE(!strstr(summary[0], "diagnostics"));
         PVT_TRUE(!strstr(cert[0], pvi_cert_diagnostics) && strstr(cert[1], pvi_cert_diagnostics));
-        PVT_IS(count(diagnostics(summary[1]), "\"step\":"), 19);
+        const int points = count(diagnostics(summary[1]), "\"step\":");
+        PVT_CHECK(second ? points <= 20 : points == 19, "%s: %d points", h->name, points);
         for (int k = 0; k < 2; k++) {
             free(summary[k]);
             free(cert[k]);
