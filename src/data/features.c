@@ -46,6 +46,7 @@ pv_status pvi_features_open(struct pv_load *job, int64_t columns, pvi_features *
     if (!f) return pvi_nomem(job->ctx);
     *f = (pvi_features) { .ctx = job->ctx, .path = job->cfg->path, .pixels = in.height * in.width * in.channels };
     *out = f; /* the builder frees it, whatever happens */
+    job->pixels = in;
     if ((s = pvi_scatter_open(job->ctx, job->cfg, in, &f->scatter)) != PV_OK) return s;
     if ((s = pvi_scatter_shape(job->ctx, job->cfg, in, &job->image)) != PV_OK) return s;
     *features = job->image.height * job->image.width * job->image.channels;

@@ -94,6 +94,7 @@ static pv_status name_classes(const struct pv_load *job, pvi_matrix *m)
     m->has_labels = job->labelled;
     m->features_measured |= job->counted;
     m->domain.classes = r->classes;
+    m->pixels = job->cfg->transform == PVI_TRANSFORM_NONE ? job->image : job->pixels;
     m->domain.height = job->image.height;
     m->domain.width = job->image.width;
     m->domain.channels = job->image.channels;

@@ -21,7 +21,7 @@ typedef struct pvi_data_cfg {
     const char *image;      /* "HxWxC" or "HxW": the rows are images of that shape; NULL: what the file says   */
     int64_t transform;      /* enum none|scatter: public features of images                                    */
     int64_t scatter_scales, scatter_angles, scatter_groups; /* J, L, G of scatter.c                            */
-    const char *key_path;   /* secret that keys the digest; NULL: the user's own, made on first use            */
+    const char *key_path; /* secret that keys the digest; NULL: the user's own, made on first use            */
 } pvi_data_cfg;
 extern const pv_param pvi_data_params[];
 
@@ -34,6 +34,11 @@ typedef struct pvi_expect {
     bool labels_optional; /* predict: a file without labels is fine where the format can tell        */
 } pvi_expect;
 
+/* Height, width and channels of an image; zeros: not one. */
+typedef struct pvi_shape {
+    int64_t height, width, channels;
+} pvi_shape;
+
 typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free                            */
     pv_ctx *ctx;
     pv_domain domain;
@@ -43,6 +48,7 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
     int32_t *idx;
     float *val; /* CSR                                                                   */
     float *y, *norm;
+    pvi_shape pixels; /* of the images in the file, before data.transform                            */
     bool has_labels;
     bool features_measured; /* p came from the file                                                 */
     char digest[65];        /* keyed, hexadecimal                                                    */
@@ -53,10 +59,6 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
 
 pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pvi_matrix **out);
 void pvi_matrix_free(pvi_matrix *m);
-/* Height, width and channels of an image; zeros: not one. */
-typedef struct pvi_shape {
-    int64_t height, width, channels;
-} pvi_shape;
 /* The shape data.image declares, zeros without it. */
 pv_status pvi_image_parse(pv_ctx *ctx, const char *text, pvi_shape *out);
 /* Images of what shape does data.transform make of these?  Reads no row. */

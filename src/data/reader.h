@@ -139,10 +139,11 @@ struct pv_load {
     pv_arena *arena; /* lives for the load                                                                  */
     const pvi_data_cfg *cfg;
     const pvi_expect *expect;
-    pvi_source *src;          /* of the first file                                                          */
-    const char *const *file;  /* several when data.path names several (paths.c)                             */
+    pvi_source *src;         /* of the first file                                                          */
+    const char *const *file; /* several when data.path names several (paths.c)                             */
     int64_t files;
     pvi_shape image;          /* declared, or found by the reader: pvi_image_found; zeros: not images       */
+    pvi_shape pixels;         /* the same before data.transform changed it                                  */
     const pvi_schema *schema; /* NULL: none declared                                                        */
     int64_t transformed;      /* features the trained model has, after the transform; 0: free               */
     pvi_label_rule label;     /* filled by the reader                                                       */

@@ -143,7 +143,7 @@ static pv_status shape_from_settings(pvi_job *j)
     pvi_expect labels = pvi_model_expect(&j->model);
     int64_t features = c->features;
 
-    if (c->schema) {
+    if (c->schema || (c->labels && strchr(c->labels, ','))) { /* without a comma it names a file of labels */
         const pv_status s = pvi_schema_shape(j->ctx, c, &features, &labels);
         if (s != PV_OK) return s;
     } else if (labels.classes == 0) {

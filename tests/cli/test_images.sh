@@ -1,0 +1,60 @@
+# Images from file to scores: IDX and CIFAR-10 files made here, scattering features, and what is refused.
+. "$(dirname "$0")/lib.sh"
+
+# 30 images of 9x9: a bright column whose place tells the class, 0 to 2.
+images() {
+    printf '\0\0\10\3\0\0\0\036\0\0\0\11\0\0\0\11'
+    i=0
+    while [ $i -lt 30 ]; do
+        case $((i % 3)) in
+            0) line='\377\200\0\0\0\0\0\0\0' ;;
+            1) line='\0\0\0\0\377\200\0\0\0' ;;
+            2) line='\0\0\0\0\0\0\0\200\377' ;;
+        esac
+        printf "$line$line$line$line$line$line$line$line$line"
+        i=$((i + 1))
+    done
+}
+labels() {
+    printf '\0\0\10\1\0\0\0\036'
+    i=0
+    while [ $i -lt 10 ]; do
+        printf '\0\1\2'
+        i=$((i + 1))
+    done
+}
+images >images-idx3-ubyte
+labels >labels-idx1-ubyte
+scatter='data.transform=scatter data.norm=unit data.scatter_angles=4'
+ok train images-idx3-ubyte model=softmax $scatter --privacy off optimizer.steps=50 --out m.pvt --quiet
+run eval m.pvt images-idx3-ubyte --json --quiet # the transform is in the model file
+has out '"accuracy": 1'
+gzip -c images-idx3-ubyte >renamed.gz
+run predict m.pvt renamed.gz --quiet # no labels beside it
+same 'predict images: lines' 31 "$(wc -l <out | tr -d ' ')"
+has out '0,0.9'
+{ printf '\0\0\10\3\0\0\0\1\0\0\0\11\0\0\0\12'; head -c 90 images-idx3-ubyte; } >wide-idx3-ubyte
+fails 3 'privet: wide-idx3-ubyte: images of 9x10x1, but data.image=9x9x1' predict m.pvt wide-idx3-ubyte --quiet
+head -c 1000 images-idx3-ubyte >cut-images-idx3-ubyte
+cp labels-idx1-ubyte cut-labels-idx1-ubyte
+fails 3 'privet: cut-images-idx3-ubyte: truncated in the images' train cut-images-idx3-ubyte model=softmax
+ok plan --rows 60000 data.image=28x28 data.transform=scatter model=softmax data.labels=0,1,2,3,4,5,6,7,8,9 --epsilon 3 \
+    --delta 1e-5 --quiet
+has out 'softmax with 39,700 weights on 60,000 rows'
+fails 2 'privet: data.transform=scatter needs images: data.image=HEIGHTxWIDTHxCHANNELS says how the columns form one' \
+    plan --rows 100 --features 784 data.transform=scatter
+
+# Two records of CIFAR-10 and a cut one.
+record() {
+    printf "\\$1"
+    head -c 3072 /dev/zero
+}
+{ record 1; record 11; } >data_batch_1.bin
+fails 3 'privet: data_batch_1.bin: byte 3073: class 9 is not in the declared set' train data_batch_1.bin data.format=cifar model=softmax data.labels=0,1,2
+{ record 1; record 2; } >data_batch_1.bin
+record 3 | head -c 3000 >data_batch_2.bin
+fails 3 'privet: data_batch_2.bin: truncated: the record at byte 0 has 3000 of 3073 bytes' train data_batch_1.bin model=softmax
+rm data_batch_2.bin
+ok train data_batch_1.bin model=softmax --privacy off optimizer.steps=1 --out c.pvt --quiet
+ok train "$work" model=softmax --privacy off optimizer.steps=1 --out d.pvt --quiet
+finish
