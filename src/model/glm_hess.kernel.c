@@ -1,11 +1,12 @@
 /* glm_hess.kernel.c - packed symmetric sums of t x' for blocks of rows; the bounds are in glm_hess.c.
  *
  * A tile of 4 matrix rows by up to 4 vectors of columns stays in registers while the data rows go by, one
- * after the other.  Tiles on the diagonal compute a few entries above it and do not store them. */
+ * after the other; of 8 rows where there are few columns, so that enough sums are under way to hide the latency of
+ * an addition.  Tiles on the diagonal compute a few entries above it and do not store them. */
 #include "model/model.h"
 #include "model/simd.h"
 
-enum { A = 4, B = 4 };
+enum { A = 4, B = 4, TALL = 8, FEW = PVI_W == 16 ? 2 : 1 };
 
 /* How many of the W columns from b on belong to matrix row a of the lower triangle. */
 PVI_INLINE int64_t span(int64_t a, int64_t b)
@@ -13,13 +14,13 @@ PVI_INLINE int64_t span(int64_t a, int64_t b)
     return a + 1 - b < 0 ? 0 : a + 1 - b > W ? W : a + 1 - b;
 }
 
-/* Matrix rows a .. a+3 (below p), nv vectors of columns from b on; nv is a constant where this is inlined. */
+/* Matrix rows a .. a+na-1 (below p), nv vectors of columns from b on; both are constants where this is inlined. */
 PVI_INLINE void tile(const float *const *row, int64_t n, int64_t p, const float *t, int64_t ldt, int64_t a, int64_t b,
-                     int nv, float *h)
+                     int na, int nv, float *h)
 {
     const int64_t left = p - b - (nv - 1) * W, lanes = left < W ? left : W;
-    vf s[A][B];
-    for (int i = 0; i < A; i++)
+    vf s[TALL][B];
+    for (int i = 0; i < na; i++)
         for (int v = 0; v < nv; v++) {
             const int64_t k = a + i < p ? span(a + i, b + v * W) : 0;
             s[i][v] = k > 0 ? vload_n(h + (a + i) * (a + i + 1) / 2 + b + v * W, k) : vset(0.0f);
@@ -28,12 +29,12 @@ PVI_INLINE void tile(const float *const *row, int64_t n, int64_t p, const float 
         vf x[B];
         for (int v = 0; v < nv - 1; v++) x[v] = vload(row[r] + b + v * W);
         x[nv - 1] = vload_n(row[r] + b + (nv - 1) * W, lanes);
-        for (int i = 0; i < A; i++) {
+        for (int i = 0; i < na; i++) {
             const vf ti = vset(t[r * ldt + a + i]);
             for (int v = 0; v < nv; v++) s[i][v] = vfma(ti, x[v], s[i][v]);
         }
     }
-    for (int i = 0; i < A; i++)
+    for (int i = 0; i < na; i++)
         for (int v = 0; v < nv; v++) {
             const int64_t k = a + i < p ? span(a + i, b + v * W) : 0;
             if (k > 0) vstore_n(h + (a + i) * (a + i + 1) / 2 + b + v * W, s[i][v], k);
@@ -42,14 +43,19 @@ PVI_INLINE void tile(const float *const *row, int64_t n, int64_t p, const float 
 
 static void add(const float *const *row, int64_t n, int64_t p, const float *t, int64_t ldt, float *h)
 {
-    for (int64_t a = 0; a < p; a += A) {
+    int64_t a = 0;
+    for (; a < p && a + TALL <= FEW * W; a += TALL) {
+        if (a + TALL <= W) tile(row, n, p, t, ldt, a, 0, TALL, 1, h);
+        else tile(row, n, p, t, ldt, a, 0, TALL, FEW, h);
+    }
+    for (; a < p; a += A) {
         const int64_t end = a + A < p ? a + A : p; /* columns of the longest of these matrix rows */
         for (int64_t b = 0; b < end; b += B * W) {
             switch ((end - b + W - 1) / W) {
-            case 1: tile(row, n, p, t, ldt, a, b, 1, h); break;
-            case 2: tile(row, n, p, t, ldt, a, b, 2, h); break;
-            case 3: tile(row, n, p, t, ldt, a, b, 3, h); break;
-            default: tile(row, n, p, t, ldt, a, b, 4, h); break;
+            case 1: tile(row, n, p, t, ldt, a, b, A, 1, h); break;
+            case 2: tile(row, n, p, t, ldt, a, b, A, 2, h); break;
+            case 3: tile(row, n, p, t, ldt, a, b, A, 3, h); break;
+            default: tile(row, n, p, t, ldt, a, b, A, 4, h); break;
             }
         }
     }

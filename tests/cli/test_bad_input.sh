@@ -174,5 +174,24 @@ fails 3 'privet: garbage: neither a privet model nor a certificate' verify garba
 fails 3 'privet: empty: neither a privet model nor a certificate' verify empty
 usage_error 'budget.epsilon is given twice: 1 and 2' --epsilon 1 budget.epsilon=2
 fails 2 'privet: no kind of plug-in is called optimiser: did you mean optimizer?' list optimiser
+
+# ---- second-order methods
+second() { # MESSAGE ARGS: refused with exit 2
+    message=$1
+    shift
+    fails 2 "privet: $message" train small --optimizer tr --delta 1e-4 --out made.pvt "$@"
+}
+second 'optimizer=tr needs a penalty with second derivatives: reg=l1 has none, reg=l2 does' reg=l1
+second 'optimizer=tr works without a constraint set: leave set=l2ball out' set=l2ball
+second 'optimizer.alpha=0: a number between 1e-12 and 1000000, or auto, is needed (alpha, wanted second-order stationarity: sets r and T as the theory does)' optimizer.alpha=0
+second 'optimizer.radius=-1: a number between 1e-09 and 1000000000, or auto, is needed (r, longest step; auto: from public quantities)' optimizer.radius=-1
+second 'optimizer.alpha=1e-09 asks for 5.89e+13 steps: a larger alpha, or optimizer.steps, would do' optimizer.alpha=1e-9
+fails 2 'privet: optimizer=tr holds a Hessian of 100001 x 100001, and does so up to 4096: use optimizer=pgd or sgd' \
+    plan --rows 1000 --features 100000 --optimizer tr --epsilon 1 --delta 1e-4
+run train small --optimizer tr --epsilon 0.001 --delta 1e-4 --out m.pvt
+check 'a Hessian of pure noise is warned of' grep -q 'warning: signal to noise of the Hessian is 0' err
+printf '+1 1:1 2:1 3:0.5\n-1 1:-1 4:0.25 9:1\n+1 1:0.9 7:0.1\n' >rows # fewer rows than columns, and separable
+ok train rows --optimizer tr --epsilon 1e4 --delta 1e-3 --quiet --out m.pvt
+
 only_files small small.gz cut.gz cut.bz2 empty garbage rows table.csv schema.json folder m.pvt
 finish

@@ -1,0 +1,130 @@
+/* bench_tr.c - how fast are private trust-region steps, and how close to the processor's limit is the Hessian?
+ *
+ *   bench_tr [rounds] [threads] [rows] [columns]
+ *
+ * 581,012 x 55 rows of length 1 (Covertype's shape with a bias), logistic loss: eight steps of `tr` with noise, from the
+ * call to the finished result; then the pass that sums gradients and Hessians alone, on one thread, as useful floating
+ * point operations (a multiplication and an addition for each entry of the lower triangle of every row) per second.
+ * The best of all rounds is printed, wall clock and processor time: on a busy machine the second says more.
+ * bench/peers/tr_peer.py does the same with numpy and scipy. */
+#include "mech/mech.h"
+#include "run/job.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+extern const pv_link_ops pv_link_logistic;
+extern const pv_model_ops pv_model_glm;
+
+static double seconds(clockid_t which)
+{
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *get(size_t size)
+{
+    void *p = aligned_alloc(64, (size + 127) / 64 * 64);
+    if (!p) abort();
+    memset(p, 0, size);
+    return p;
+}
+
+static void fill(pvi_matrix *m, int64_t n, int64_t p)
+{
+    uint64_t s = 88172645463325252u;
+    m->domain = (pv_domain) { .n = n, .p = p, .row_norm = 1.0, .classes = 2 };
+    m->ld = p;
+    m->x = get(sizeof(float) * (size_t)(n * p));
+    m->y = get(sizeof(float) * (size_t)n);
+    m->norm = get(sizeof(float) * (size_t)n);
+    memset(m->digest, '0', 64);
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int64_t j = 0; j < p; j++) {
+            s ^= s << 13, s ^= s >> 7, s ^= s << 17;
+            m->x[i * p + j] = (float)(s >> 40) * 0x1p-24f;
+            sum += (double)m->x[i * p + j] * (double)m->x[i * p + j];
+        }
+        for (int64_t j = 0; j < p; j++) m->x[i * p + j] *= (float)(0.999999 / sqrt(sum));
+        m->norm[i] = 1.0f;
+        m->y[i] = m->x[i * p] + m->x[i * p + 1] > m->x[i * p + 2] + m->x[i * p + 3] ? 1.0f : -1.0f;
+    }
+}
+
+static void eight_steps(pv_ctx *ctx, const pvi_matrix *m, int rounds, int threads)
+{
+    double wall = INFINITY, cpu = INFINITY;
+    for (int k = 0; k < rounds; k++) {
+        pv_plan *p;
+        pv_result *r;
+        if (pv_plan_create(ctx, &p) != PV_OK || pv_plan_set(p, "optimizer", "tr") != PV_OK ||
+            pv_plan_set(p, "optimizer.steps", "8") != PV_OK || pv_plan_set(p, "reg", "nonconvex") != PV_OK)
+            abort();
+        const double w0 = seconds(CLOCK_MONOTONIC), c0 = seconds(CLOCK_PROCESS_CPUTIME_ID);
+        if (pvi_run_matrix(p, m, NULL, NULL, &r) != PV_OK) {
+            fprintf(stderr, "%s\n", pv_ctx_errmsg(ctx));
+            exit(1);
+        }
+        wall = fmin(wall, seconds(CLOCK_MONOTONIC) - w0);
+        cpu = fmin(cpu, seconds(CLOCK_PROCESS_CPUTIME_ID) - c0);
+        pv_result_free(r);
+        pv_plan_free(p);
+    }
+    printf("eight steps of tr, %d threads: %.3f s wall, %.3f s processor\n", threads, wall, cpu);
+}
+
+/* The pass in pieces of 4096 rows: the best time of every piece, so that interruptions drop out. */
+static void one_pass(pv_ctx *ctx, const pvi_matrix *m, int rounds)
+{
+    const int64_t n = m->domain.n, p = m->domain.p, size = p * (p + 1) / 2, pieces = (n + 4095) / 4096;
+    pv_arena *a = pvi_arena_create(ctx);
+    const pvi_glm_cfg cfg = { &pv_link_logistic, NULL };
+    pvi_glm_state st = { 0 };
+    pv_joint j = { .grad = 1.0 };
+    double *w = pv_arena_f64(a, p), *best = pv_arena_f64(a, 2 * pieces), total[2] = { 0 };
+    float *g = pv_arena_get(a, sizeof *g * (size_t)(p + size));
+    int64_t *acc = pv_arena_get(a, sizeof *acc * (size_t)(p + size)), bad = 0;
+    void *scratch = pv_arena_get(a, pv_model_glm.hess->scratch(&cfg, &m->domain));
+
+    pv_model_glm.hess->bounds(&cfg, &m->domain, &j);
+    j.scale = 2.8;
+    j.clip = pv_model_glm.hess->norm(&cfg, &m->domain, &j);
+    if (pv_model_glm.begin(&st, &cfg, &m->domain, w, a) != PV_OK) abort();
+    for (int64_t k = 0; k < 2 * pieces; k++) best[k] = INFINITY;
+    for (int r = 0; r < rounds; r++)
+        for (int64_t k = 0; k < pieces; k++) {
+            const double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+            double grid = 0.0;
+            for (int64_t i = k * 4096; i < n && i < (k + 1) * 4096; i += 256) {
+                const pv_rows rows = pvi_matrix_rows(m, i, n - i < 256 ? n - i : 256);
+                memset(g, 0, sizeof *g * (size_t)(p + size));
+                pv_model_glm.hess->sum(&st, &cfg, &rows, &j, g, g + p, &bad, scratch);
+                const double at = seconds(CLOCK_THREAD_CPUTIME_ID);
+                pvi_grid_add_times(g, 2.8f, 0x1p-24, acc, p + size);
+                grid += seconds(CLOCK_THREAD_CPUTIME_ID) - at;
+            }
+            best[2 * k] = fmin(best[2 * k], seconds(CLOCK_THREAD_CPUTIME_ID) - start - grid);
+            best[2 * k + 1] = fmin(best[2 * k + 1], grid);
+        }
+    for (int64_t k = 0; k < 2 * pieces; k++) total[k % 2] += best[k];
+    printf("one pass, one thread: %.4f s for sums (%.1f useful GFlop/s), %.4f s for the grid\n", total[0],
+           (double)n * (double)size * 2e-9 / total[0], total[1]);
+    pvi_arena_free(a);
+}
+
+int main(int argc, char **argv)
+{
+    const int rounds = argc > 1 ? atoi(argv[1]) : 5, threads = argc > 2 ? atoi(argv[2]) : 2;
+    const int64_t n = argc > 3 ? atoll(argv[3]) : 581012, p = argc > 4 ? atoll(argv[4]) : 55;
+    pvi_matrix m = { 0 };
+    pv_ctx *ctx;
+    if (pv_ctx_create(NULL, &ctx) != PV_OK || pvi_set_threads(ctx, threads) != PV_OK) return 1;
+    fill(&m, n, p);
+    eight_steps(ctx, &m, rounds, threads);
+    one_pass(ctx, &m, rounds);
+    free(m.x), free(m.y), free(m.norm);
+    pv_ctx_free(ctx);
+    return 0;
+}

@@ -1,0 +1,50 @@
+#!/bin/sh
+# tr.sh BENCH_GAP DATA [runs] - the gaps of docs/results.md, "Second order": four problems, ten values of epsilon.
+#
+# DATA holds covtype/covtype.data.gz and ijcnn1/ijcnn1.{tr,val}.bz2.  Covertype: type 2 against the rest, numeric
+# columns to [0, 1] by their published bounds.  IJCNN1: the columns as published, within [-1, 1].  Rows to length 1 with
+# a bias, relation replace, delta = 1/n.  Writes one line per method and epsilon; METHODS, EPSILONS and PROBLEMS choose.
+set -eu
+bench=$1 data=$2 runs=${3:-10}
+methods=${METHODS:-tr str gd-sosp pgd}
+epsilons=${EPSILONS:-0.2 0.4 0.6 0.8 1 1.2 1.4 1.6 1.8 2}
+problems=${PROBLEMS:-ijcnn1:logistic ijcnn1:sigmoid covtype:logistic covtype:sigmoid}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+covtype() {
+    gzip -dc "$data/covtype/covtype.data.gz" >"$dir/covtype.csv"
+    awk 'BEGIN {
+        split("1859 0 0 0 -173 0 0 0 0 0", lo); split("3858 360 66 1397 601 7117 254 254 254 7173", hi)
+        printf "{\"header\": false, \"columns\": ["
+        for (i = 1; i <= 54; i++)
+            printf "{\"name\": \"c%d\", \"type\": \"number\", \"min\": %d, \"max\": %d}, ", i, (i > 10 ? 0 : lo[i]), (i > 10 ? 1 : hi[i])
+        print "{\"name\": \"y\", \"type\": \"label\", \"values\": [[\"1\", \"3\", \"4\", \"5\", \"6\", \"7\"], \"2\"]}]}"
+    }' >"$dir/covtype.json"
+    source_args="$dir/covtype.csv $dir/covtype.json" delta=1.7211e-6
+}
+
+ijcnn1() {
+    bzip2 -dc "$data/ijcnn1/ijcnn1.tr.bz2" "$data/ijcnn1/ijcnn1.val.bz2" | awk '{
+        for (i = 1; i <= 22; i++) x[i] = 0
+        for (i = 2; i <= NF; i++) { split($i, kv, ":"); x[kv[1]] = kv[2] }
+        line = x[1]
+        for (i = 2; i <= 22; i++) line = line "," x[i]
+        print line "," ($1 > 0 ? 1 : -1)
+    }' >"$dir/ijcnn1.csv"
+    source_args="$dir/ijcnn1.csv - data.labels=-1,1" delta=2.0004e-5
+}
+
+for problem in $problems; do
+    set_name=${problem%%:*} model=${problem##*:}
+    case $set_name in covtype) covtype ;; ijcnn1) ijcnn1 ;; esac
+    case $model in logistic) reg=nonconvex ;; *) reg=l2 ;; esac
+    set --
+    for method in $methods; do
+        for e in $epsilons; do set -- "$@" -- "optimizer=$method" "budget.epsilon=$e"; done
+    done
+    echo "# $set_name $model"
+    # shellcheck disable=SC2086  # lists of words
+    "$bench" "$runs" $source_args data.norm=unit data.bias=1 "model=$model" "reg=$reg" reg.lambda=1e-3 \
+        budget.relation=replace "budget.delta=$delta" "run.threads=${THREADS:-0}" "$@"
+done

@@ -1,0 +1,269 @@
+/* test_second.c - second-order methods: saddles are left, noise is what the plan says, every event is spent. */
+#include "run/job.h"
+#include "pvtable.h"
+
+#include <unistd.h>
+
+static pv_ctx *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+static pv_plan *plan_with(const char *const *pairs) /* key, value, ..., NULL */
+{
+    pv_plan *p;
+    PVT_OK(pv_plan_create(ctx, &p));
+    for (; *pairs; pairs += 2) PVT_OK(pv_plan_set(p, pairs[0], pairs[1]));
+    return p;
+}
+
+/* ---- strict saddles --------------------------------------------------------------------------------------
+ * Tukey's loss of the residual r = <w,x> - y with u = (r/c)^2: phi' = r (1-u)^2 and phi'' = (1-u)(1-5u) for u < 1.
+ * Rows come in pairs (x, y), (x, -y), so the gradient at w = 0 is exactly zero; along the first columns the labels
+ * are outliers with phi'' < 0, along the others they are 0: w = 0, where every run starts, is a strict saddle. */
+
+enum { D = 6, N = 100000 };
+static const double c = 4.685;
+
+static pvt_table *saddle(int64_t down, uint64_t seed)
+{
+    pvt_table *t = pvt_table_make(N, D, 0, seed);
+    t->m.domain.y_lo = -4;
+    t->m.domain.y_hi = 4;
+    for (int64_t i = 0; i < N; i += 2) {
+        double x[D] = { 0 };
+        const bool steep = pvt_uniform(&seed) < 0.6;
+        const int64_t k = steep ? (int64_t)(pvt_u64(&seed) % (uint64_t)down)
+                                : down + (int64_t)(pvt_u64(&seed) % (uint64_t)(D - down));
+        const double y = k < down ? 3.3 + 0.5 * pvt_uniform(&seed) : 0.0;
+        x[k] = 0.9 + 0.09 * pvt_uniform(&seed);
+        x[(k + 1) % D] = 0.1 * (pvt_uniform(&seed) - 0.5);
+        pvt_set_row(t, i, x, y);
+        pvt_set_row(t, i + 1, x, -y);
+    }
+    return t;
+}
+
+/* Norm of the gradient and the smallest eigenvalue of the Hessian, by inverse-free power iteration on shift - H. */
+static void exact(const pvt_table *t, const double *w, double *gradient, double *lowest)
+{
+    double g[D] = { 0 }, H[D][D] = { { 0 } }, v[D], rayleigh = 0;
+    for (int64_t i = 0; i < N; i++) {
+        const float *x = t->x + i * D;
+        double r = -(double)t->y[i];
+        for (int j = 0; j < D; j++) r += w[j] * (double)x[j];
+        const double u = r * r / (c * c), d1 = u < 1 ? r * (1 - u) * (1 - u) : 0,
+                     d2 = u < 1 ? (1 - u) * (1 - 5 * u) : 0;
+        for (int j = 0; j < D; j++) {
+            g[j] += d1 * (double)x[j] / N;
+            for (int k = 0; k < D; k++) H[j][k] += d2 * (double)x[j] * (double)x[k] / N;
+        }
+    }
+    *gradient = 0;
+    for (int j = 0; j < D; j++) *gradient += g[j] * g[j], v[j] = 1 + 0.1 * j;
+    *gradient = sqrt(*gradient);
+    for (int it = 0; it < 3000; it++) {
+        double next[D], n = 0;
+        for (int j = 0; j < D; j++) {
+            next[j] = v[j];
+            for (int k = 0; k < D; k++) next[j] -= H[j][k] * v[k];
+            n += next[j] * next[j];
+        }
+        for (int j = 0; j < D; j++) v[j] = next[j] / sqrt(n);
+    }
+    for (int j = 0; j < D; j++)
+        for (int k = 0; k < D; k++) rayleigh += v[j] * H[j][k] * v[k];
+    *lowest = rayleigh;
+}
+
+static void saddles_are_left(void **state)
+{
+    (void)state;
+    static const char *const methods[] = { "tr", "str" };
+    const double alpha = 0.01, rho = 8 / c; /* sup |phi'''| = 8/c */
+    for (int64_t down = 1; down <= 2; down++) {
+        pvt_table *t = saddle(down, 11);
+        const double zero[D] = { 0 };
+        double gradient, lowest;
+        exact(t, zero, &gradient, &lowest);
+        PVT_TRUE(gradient < 1e-12 && lowest < -sqrt(rho * alpha)); /* a saddle, and no alpha-SOSP */
+        for (int m = 0; m < 2; m++)
+            for (int run = 0; run < 20; run++) {
+                char seed[8];
+                snprintf(seed, sizeof seed, "%d", run + 1);
+                const char *pairs[] = { "model", "tukey",        "optimizer", methods[m], "budget.epsilon",
+                                        "1",     "budget.delta", "1e-5",      "run.seed", seed,
+                                        NULL };
+                pv_plan *p = plan_with(pairs);
+                pv_result *r;
+                double w[D];
+                int64_t d;
+                const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+                PVT_CHECK(s == PV_OK, "%s", pv_ctx_errmsg(ctx));
+                PVT_OK(pv_result_weights(r, w, D, &d));
+                exact(t, w, &gradient, &lowest);
+                PVT_CHECK(gradient <= alpha && lowest >= -sqrt(rho * alpha), "%s run %d: gradient %g, lowest %g",
+                          methods[m], run, gradient, lowest);
+                pv_result_free(r);
+                pv_plan_free(p);
+            }
+        pvt_table_free(t);
+    }
+}
+
+/* ---- noise ------------------------------------------------------------------------------------------------ */
+
+typedef struct watch {
+    double before[400], ratio[8]; /* noise measured over the noise of one event */
+    double scale;
+    int n;
+} watch;
+
+static void look(void *user, const pvi_release *r, double *value)
+{
+    watch *s = user;
+    double square = 0;
+    PVT_TRUE(r->d <= 400);
+    for (int64_t k = 0; k < r->d; k++) {
+        if (!value) s->before[k] = (double)r->sum[k] * r->spacing;
+        else square += pow((double)r->sum[k] * r->spacing - s->before[k], 2);
+    }
+    if (value) s->ratio[s->n++] = sqrt(square / (double)r->d) / s->scale;
+}
+
+/* A release of k events has 1/sqrt(k) of the noise, and the plan's events are all spent. */
+static void noise_of_several_events(void **state)
+{
+    (void)state;
+    pvt_table *t = pvt_table_make(2000, 20, 2, 3);
+    static const char *const pairs[] = {
+        "optimizer", "tr", "optimizer.steps", "3", "optimizer.growth", "64", "run.seed", "5", NULL
+    };
+    pv_plan *p = plan_with(pairs);
+    pvi_job *job;
+    watch s = { .n = 0 };
+    pv_result *r;
+    char *json;
+    PVT_OK(pvi_job_create(p, &t->m, &job));
+    s.scale = job->noise_scale;
+    PVT_NEAR(job->noise_scale, job->noise_multiplier * job->sensitivity, 1e-9 * s.scale);
+    PVT_OK(pvi_run_matrix(p, &t->m, look, &s, &r));
+    PVT_IS(s.n, 3);
+    for (int k = 0; k < 3; k++) /* 230 coordinates: five standard errors */
+        PVT_NEAR(s.ratio[k] * pow(8, k / 2.0), 1, 5 / sqrt(2.0 * 230));
+    PVT_OK(pv_result_summary(r, &json));
+    PVT_TRUE(strstr(json, "\"queries\": 73") != NULL); /* 1 + 8 + 64 */
+    pv_string_free(ctx, json);
+    pv_result_free(r);
+    pvi_job_free(job);
+    pv_plan_free(p);
+    pvt_table_free(t);
+}
+
+/* calibration=paper with its own conversion: variances 4 G^2 T/(n^2 phi) and 4 p M^2 T/(n^2 phi), for
+ * phi = (sqrt(eps + ln 1/delta) - sqrt(ln 1/delta))^2.  Rounding is paid for on top: a percent at most. */
+static void the_papers_noise(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = { "optimizer",
+                                         "tr",
+                                         "optimizer.calibration",
+                                         "paper",
+                                         "optimizer.steps",
+                                         "8",
+                                         "accountant",
+                                         "zcdp:conversion=paper",
+                                         "budget.relation",
+                                         "replace",
+                                         "budget.epsilon",
+                                         "0.5",
+                                         "budget.delta",
+                                         "1e-6",
+                                         "data.rows",
+                                         "100000",
+                                         "data.features",
+                                         "20",
+                                         NULL };
+    pv_plan *p = plan_with(pairs);
+    pvi_job *job;
+    const double n = 1e5, T = 8, l = log(1e6), phi = pow(sqrt(0.5 + l) - sqrt(l), 2), d = 21;
+    PVT_OK(pvi_job_create(p, NULL, &job));
+    const double grad = job->noise_scale / n;
+    PVT_REL(grad * grad, 4 * T / (n * n * phi), 0.02);
+    const double hess = grad / job->joint.scale;
+    PVT_REL(hess * hess, 4 * d / 16 * T / (n * n * phi), 0.02);
+    PVT_IS(job->joint.plain, true);
+    pvi_job_free(job);
+    pv_plan_free(p);
+}
+
+/* A run that stops early spends what is left on its last release: the certificate covers the whole plan. */
+static void stopping_early_spends_the_rest(void **state)
+{
+    (void)state;
+    pvt_table *t = pvt_table_make(20000, 5, 2, 3);
+    static const char *const pairs[] = { "optimizer", "tr", "optimizer.alpha", "0.5", "optimizer.steps", "9", NULL };
+    pv_plan *p = plan_with(pairs);
+    char path[] = "/tmp/privet-second-XXXXXX", *json;
+    const char *cert;
+    pv_result *r;
+    close(mkstemp(path));
+    PVT_OK(pvi_run_matrix(p, &t->m, NULL, NULL, &r));
+    PVT_OK(pv_result_summary(r, &json));
+    PVT_TRUE(strstr(json, "\"steps\": 9") == NULL);
+    PVT_OK(pv_result_certificate(r, &cert));
+    PVT_OK(pvi_file_write(ctx, path, cert, strlen(cert)));
+    PVT_CHECK(pv_verify(ctx, path, NULL) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    pv_string_free(ctx, json);
+    pv_result_free(r);
+    pv_plan_free(p);
+    unlink(path);
+    pvt_table_free(t);
+}
+
+/* Without noise tr finds the minimum of a convex problem: the gradient vanishes. */
+static void without_noise_the_gradient_vanishes(void **state)
+{
+    (void)state;
+    pvt_table *t = pvt_table_make(3000, 6, 2, 9);
+    static const char *const methods[] = { "tr", "gd-sosp" };
+    for (int m = 0; m < 2; m++) {
+        const char *pairs[] = { "optimizer",  methods[m], "privacy",         "off", "reg", "l2",
+                                "reg.lambda", "0.05",     "optimizer.steps", "60",  NULL };
+        pv_plan *p = plan_with(pairs);
+        pv_result *r;
+        double w[6], g[6] = { 0 }, norm = 0;
+        int64_t d;
+        PVT_OK(pvi_run_matrix(p, &t->m, NULL, NULL, &r));
+        PVT_OK(pv_result_weights(r, w, 6, &d));
+        for (int64_t i = 0; i < 3000; i++) {
+            double m1 = 0;
+            for (int j = 0; j < 6; j++) m1 += w[j] * (double)t->x[i * 6 + j] * (double)t->y[i];
+            for (int j = 0; j < 6; j++) g[j] -= (double)t->y[i] * (double)t->x[i * 6 + j] / (1 + exp(m1)) / 3000;
+        }
+        for (int j = 0; j < 6; j++) norm += pow(g[j] + 0.05 * w[j], 2);
+        PVT_CHECK(sqrt(norm) < (m ? 2e-2 : 1e-6), "%s: gradient %g", methods[m], sqrt(norm));
+        pv_result_free(r);
+        pv_plan_free(p);
+    }
+    pvt_table_free(t);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest all[] = { CASE(saddles_are_left), CASE(noise_of_several_events), CASE(the_papers_noise),
+                                      CASE(stopping_early_spends_the_rest),
+                                      CASE(without_noise_the_gradient_vanishes) };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
