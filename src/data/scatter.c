@@ -325,6 +325,14 @@ size_t pvi_scatter_scratch(const pvi_scatter *s)
     return sizeof(float) * (in_floats(b) + out_floats(b) + (8 * points + (size_t)b->columns[0]) * LANES);
 }
 
+/* Pixels beyond about 10^18 overflow on the way; such a row becomes zero, whatever the others are. */
+static void drop_overflow(float *v, int64_t n)
+{
+    bool finite = true;
+    for (int64_t i = 0; i < n; i++) finite &= isfinite(v[i]) != 0;
+    if (!finite) memset(v, 0, sizeof *v * (size_t)n);
+}
+
 /* (5) */
 static void group_norm(float *v, int64_t channels, int64_t points, int64_t groups)
 {
@@ -353,5 +361,8 @@ void pvi_scatter_rows(const pvi_scatter *s, int64_t rows, const float *in, float
         for (int64_t k = 0; k < rows; k++)
             for (int64_t i = 0; i < planes; i++) out[k * ld + c * planes + i] = result[i * LANES + k];
     }
-    for (int64_t k = 0; k < rows; k++) group_norm(out + k * ld, s->channels * b->paths, points, s->groups);
+    for (int64_t k = 0; k < rows; k++) {
+        drop_overflow(out + k * ld, s->channels * planes);
+        group_norm(out + k * ld, s->channels * b->paths, points, s->groups);
+    }
 }

@@ -123,6 +123,25 @@ static void groups_have_mean_0_and_variance_1(void **state)
     close_case(&b);
 }
 
+static void overflow_leaves_a_row_of_zeros(void **state)
+{
+    (void)state;
+    const scatter_case *c = &scatter_cases[3];
+    bench b;
+    open_case(&b, c, 27);
+    for (int r = 0; r < 3; r++) draw(c, b.in + r * b.pixels);
+    b.in[b.pixels + 7] = 3e38f;
+    b.in[2 * b.pixels + 7] = 1e15f;
+    pvi_scatter_rows(b.s, 3, b.in, b.out, b.features, b.scratch);
+    double sum[3] = { 0 };
+    for (int64_t j = 0; j < 3 * b.features; j++) {
+        PVT_TRUE(isfinite(b.out[j]));
+        sum[j / b.features] += fabs((double)b.out[j]);
+    }
+    PVT_TRUE(sum[0] > 0 && sum[1] == 0 && sum[2] > 0);
+    close_case(&b);
+}
+
 /* ---- through a file ----------------------------------------------------------------------------------------- */
 
 static void write_idx(dt *t, const scatter_case *c, int n, char *labels, size_t size)
@@ -266,11 +285,9 @@ static void same_bits_on_every_instruction_set(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(as_computed_from_the_definition),
-        cmocka_unit_test(a_row_depends_on_itself_alone),
-        cmocka_unit_test(groups_have_mean_0_and_variance_1),
-        cmocka_unit_test(loaded_rows_are_features_in_the_ball),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(as_computed_from_the_definition),      cmocka_unit_test(a_row_depends_on_itself_alone),
+        cmocka_unit_test(groups_have_mean_0_and_variance_1),    cmocka_unit_test(overflow_leaves_a_row_of_zeros),
+        cmocka_unit_test(loaded_rows_are_features_in_the_ball), cmocka_unit_test(refusals),
 #ifdef PVI_X86
         cmocka_unit_test(same_bits_on_every_instruction_set),
 #endif
