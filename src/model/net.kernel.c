@@ -167,13 +167,20 @@ static void columns(int64_t rows, int64_t n, const float *b, float *sum)
 
 static double squares(const float *v, int64_t n)
 {
-    double s[16] = { 0 };
+    typedef double vd __attribute__((vector_size(4 * PVI_W)));
+    typedef float half __attribute__((vector_size(2 * PVI_W), aligned(4), may_alias));
+    enum { H = W / 2 };
+    vd s[4] = { 0 };
     int64_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        for (int l = 0; l < 16; l++) s[l] += (double)v[i + l] * (double)v[i + l];
-    for (; i < n; i++) s[0] += (double)v[i] * (double)v[i];
+    for (; i + 4 * H <= n; i += 4 * H)
+        for (int k = 0; k < 4; k++) {
+            const vd x = __builtin_convertvector(*(const half *)(v + i + k * H), vd);
+            s[k] += x * x;
+        }
     double sum = 0.0;
-    for (int l = 0; l < 16; l++) sum += s[l];
+    for (int k = 0; k < 4; k++)
+        for (int l = 0; l < H; l++) sum += s[k][l];
+    for (; i < n; i++) sum += (double)v[i] * (double)v[i];
     return sum;
 }
 
@@ -248,19 +255,21 @@ static void gelu_back(const float *x, const float *dy, int64_t n, float *dx)
 
 /* ---- pools ------------------------------------------------------------------------------------------------ */
 
-/* For output (i, j), channels c .. c + lanes; first: the window's first value of x. */
+/* For output (i, j), channels c .. c + lanes; first: the window's first value of x.  full: every vector is whole. */
 #define EACH_WINDOW(...)                                                                                             \
     for (int64_t i = 0; i < l->out.h; i++)                                                                           \
         for (int64_t j = 0; j < l->out.w; j++)                                                                       \
             for (int64_t c = 0; c < l->in.c; c += W) {                                                               \
-                const int64_t lanes = l->in.c - c < W ? l->in.c - c : W;                                             \
+                const int64_t lanes = full || l->in.c - c > W ? W : l->in.c - c;                                     \
                 const int64_t first = (i * l->stride * l->in.w + j * l->stride) * l->in.c + c;                       \
                 const int64_t at = (i * l->out.w + j) * l->in.c + c;                                                 \
                 __VA_ARGS__;                                                                                         \
             }
 #define EACH_IN_WINDOW(o)                                                                                            \
-    for (int64_t a = 0; a < l->kernel; a++)                                                                          \
-        for (int64_t b = 0, o = first + a * l->in.w * l->in.c; b < l->kernel; b++, o += l->in.c)
+    for (int64_t a = 0; a < kernel; a++)                                                                             \
+        for (int64_t b = 0, o = first + a * l->in.w * l->in.c; b < kernel; b++, o += l->in.c)
+#define GET(v)     (full ? vload(v) : vload_n(v, lanes))
+#define PUT(v, to) (full ? vstore(v, to) : vstore_n(v, to, lanes))
 
 /* A NaN anywhere in the window gives NaN, so that the example is noticed. */
 PVI_INLINE vf vmax_nan(vf a, vf b)
@@ -268,33 +277,61 @@ PVI_INLINE vf vmax_nan(vf a, vf b)
     return vsel((a > b) | (a != a), a, b);
 }
 
-static void maxpool(const pvi_layer *l, const float *x, float *y)
+/* kernel and full are constants where these are inlined. */
+PVI_INLINE void maxpool_any(const pvi_layer *l, int64_t kernel, bool full, const float *x, float *y)
 {
-    EACH_WINDOW(vf m = vload_n(x + first, lanes); EACH_IN_WINDOW(o) m = vmax_nan(m, vload_n(x + o, lanes));
-                vstore_n(y + at, m, lanes));
+    EACH_WINDOW(vf m = GET(x + first); EACH_IN_WINDOW(o) m = vmax_nan(m, GET(x + o)); PUT(y + at, m));
 }
 
 /* To the first of equal maxima. */
-static void maxpool_back(const pvi_layer *l, const float *x, const float *y, const float *dy, float *dx)
+PVI_INLINE void maxpool_back_any(const pvi_layer *l, int64_t kernel, bool full, const float *x, const float *y,
+                                 const float *dy, float *dx)
 {
-    EACH_WINDOW(const vf m = vload_n(y + at, lanes); vf d = vload_n(dy + at, lanes); EACH_IN_WINDOW(o) {
-        const vi hit = vload_n(x + o, lanes) == m;
-        vstore_n(dx + o, vload_n(dx + o, lanes) + vsel(hit, d, vset(0.0f)), lanes);
+    EACH_WINDOW(const vf m = GET(y + at); vf d = GET(dy + at); EACH_IN_WINDOW(o) {
+        const vi hit = GET(x + o) == m;
+        PUT(dx + o, GET(dx + o) + vsel(hit, d, vset(0.0f)));
         d = vsel(hit, vset(0.0f), d);
     });
 }
 
+PVI_INLINE void avgpool_any(const pvi_layer *l, int64_t kernel, bool full, const float *x, float *y)
+{
+    const float share = 1.0f / (float)(kernel * kernel);
+    EACH_WINDOW(vf m = vset(0.0f); EACH_IN_WINDOW(o) m += GET(x + o); PUT(y + at, m * share));
+}
+
+PVI_INLINE void avgpool_back_any(const pvi_layer *l, int64_t kernel, bool full, const float *dy, float *dx)
+{
+    const float share = 1.0f / (float)(kernel * kernel);
+    EACH_WINDOW(const vf d = GET(dy + at) * share; EACH_IN_WINDOW(o) PUT(dx + o, GET(dx + o) + d));
+}
+
+#define SPECIALIZE(fn, ...)                                                                                          \
+    do {                                                                                                             \
+        const bool whole = l->in.c % W == 0;                                                                         \
+        if (whole && l->kernel == 2) fn(l, 2, true, __VA_ARGS__);                                                    \
+        else if (whole) fn(l, l->kernel, true, __VA_ARGS__);                                                         \
+        else fn(l, l->kernel, false, __VA_ARGS__);                                                                   \
+    } while (0)
+
+static void maxpool(const pvi_layer *l, const float *x, float *y)
+{
+    SPECIALIZE(maxpool_any, x, y);
+}
+
+static void maxpool_back(const pvi_layer *l, const float *x, const float *y, const float *dy, float *dx)
+{
+    SPECIALIZE(maxpool_back_any, x, y, dy, dx);
+}
+
 static void avgpool(const pvi_layer *l, const float *x, float *y)
 {
-    const float share = 1.0f / (float)(l->kernel * l->kernel);
-    EACH_WINDOW(vf m = vset(0.0f); EACH_IN_WINDOW(o) m += vload_n(x + o, lanes); vstore_n(y + at, m * share, lanes));
+    SPECIALIZE(avgpool_any, x, y);
 }
 
 static void avgpool_back(const pvi_layer *l, const float *dy, float *dx)
 {
-    const float share = 1.0f / (float)(l->kernel * l->kernel);
-    EACH_WINDOW(const vf d = vload_n(dy + at, lanes) * share;
-                EACH_IN_WINDOW(o) vstore_n(dx + o, vload_n(dx + o, lanes) + d, lanes));
+    SPECIALIZE(avgpool_back_any, dy, dx);
 }
 
 extern const pvi_net_kernel PVI_NAME(pvi_net_kernel);

@@ -14,10 +14,29 @@ static double *stats(pvi_net_work *k, const pvi_place *c, const pvi_layer *l, in
 
 /* ---- input ---------------------------------------------------------------------------------------------- */
 
+/* One channel: lines stay lines. */
+static void fill_gray(const pvi_net_state *s, const float *x, float *to)
+{
+    const int64_t width = s->net->in.w;
+    for (int64_t i = 0; i < s->net->in.h; i++, x += width) {
+        float *const line = to + s->input[i * width];
+        for (int64_t j = 0; j < width; j++) line[j] = s->scale * x[j];
+    }
+}
+
+static void fetch_row(const pv_rows *rows, int64_t r)
+{
+    for (int64_t j = 0; rows->x && j < rows->p; j += 16) __builtin_prefetch(rows->x + r * rows->ld + j);
+}
+
 static void fill_row(const pvi_net_state *s, const pv_rows *rows, int64_t r, float *to)
 {
     const int64_t features = s->net->in.h * s->net->in.w * s->net->in.c;
     memset(to, 0, sizeof *to * (size_t)s->plan.place[0].in_size);
+    if (rows->x && s->net->in.c == 1) {
+        fill_gray(s, rows->x + r * rows->ld, to);
+        return;
+    }
     if (rows->x) {
         const float *const x = rows->x + r * rows->ld;
         for (int64_t j = 0; j < features; j++) to[s->input[j]] = s->scale * x[j];
@@ -33,6 +52,7 @@ int64_t pvi_net_fill(const pvi_net_state *s, const pv_rows *rows, int64_t first,
     k->n = (left + parts - 1) / parts; /* equal parts: no small one at the end */
     for (int64_t e = 0; e < k->n; e++) {
         k->row[e] = rows->pick ? rows->pick[first + e] : first + e;
+        if (e + 1 < k->n) fetch_row(rows, rows->pick ? rows->pick[first + e + 1] : first + e + 1);
         fill_row(s, rows, k->row[e], values(k, s->plan.place[0].in, s->plan.place[0].in_size, e));
     }
     return k->n;

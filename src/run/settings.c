@@ -227,6 +227,7 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     pvi_settings s = plan->s;
     if (job) s.mechanism = job->mech->head.name;
     if (job) s.optimizer = job->opt->head.name;
+    if (job) s.model = job->model.named->name; /* without layers: those are model.layers */
     write_rows(pvi_settings_params, &s, "", with_paths, &w);
     write_rows(pvi_data_params, &plan->s.data, "data.", with_paths, &w);
     if (job) {
