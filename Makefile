@@ -29,7 +29,10 @@ coverage:
 	@sh tools/bootstrap.sh gcovr
 	@$(MAKE) --no-print-directory everything BUILD=build-coverage FLAGS="-DPRIVET_COVERAGE=ON -DCMAKE_BUILD_TYPE=Debug"
 	-@$(CTEST) --test-dir build-coverage -LE long -j 2 # instrumentation slows some tests past their limit
-	@gcovr -r . --object-directory build-coverage -f src/ -f cli/ --branches
+	@gcovr -r . --object-directory build-coverage -f src/ -f cli/ --branches --txt --csv build-coverage/coverage.csv
+	@awk -F, 'NR > 1 { split($$1, p, "/"); f = p[1] (p[3] ? "/" p[2] : ""); all[f] += $$5; hit[f] += $$6 } \
+	    END { for (f in all) printf "%-10s %6d of %6d branches %7.2f %%\n", f, hit[f], all[f], 100 * hit[f] / (all[f] + !all[f]) }' \
+	    build-coverage/coverage.csv | sort
 install: all
 	@$(CMAKE) --install $(BUILD) --prefix $(PREFIX)
 clean:

@@ -8,6 +8,12 @@
 #include "mech/mech.h"
 #include "pvtest.h"
 
+/* Instrumented for coverage, code is slow, and few draws reach the same branches as many. */
+#ifdef PRIVET_COVERAGE
+#define DRAWS(n) ((n) / 16)
+#else
+#define DRAWS(n) (n)
+#endif
 #define PVT_PLAUSIBLE(p, ...) PVT_CHECK((p) > 1e-7, __VA_ARGS__)
 
 static pv_ctx *ctx;

@@ -1,7 +1,7 @@
 /* test_ball.c - noise uniform in the volume of a ball.  False-alarm rate: see stattest.h. */
 #include "stat/stattest.h"
 
-enum { M = 20000, DMAX = 2001 };
+enum { M = DRAWS(20000), DMAX = 2001 };
 static int64_t x[DMAX];
 static double radius_u[M], first_u[M];
 

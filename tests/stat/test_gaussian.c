@@ -2,7 +2,7 @@
  * low bits, independence.  False-alarm rate: see stattest.h. */
 #include "stat/stattest.h"
 
-enum { N = 1 << 20 };
+enum { N = DRAWS(1 << 20) };
 static int64_t x[N];
 static double u[N];
 
@@ -135,7 +135,7 @@ static void independence(void **state)
 static void short_calls(void **state)
 {
     (void)state;
-    enum { M = 60000 };
+    enum { M = DRAWS(60000) };
     for (int d = 1; d <= 3; d++)
         for (int which = 0; which < d; which++) {
             for (int i = 0; i < M; i++) {

@@ -1,7 +1,7 @@
 /* test_laplace.c - the Laplace mechanism against its distribution.  False-alarm rate: see stattest.h. */
 #include "stat/stattest.h"
 
-enum { N = 1 << 20 };
+enum { N = DRAWS(1 << 20) };
 static int64_t x[N];
 static double u[N];
 

@@ -16,7 +16,7 @@ static int64_t sample(pvi_sampler kind, double rate, int64_t n)
 static void below_is_unbiased(void **state)
 {
     (void)state;
-    enum { M = 60000 };
+    enum { M = DRAWS(60000) };
     double big[3] = { 0 }, small[7] = { 0 }, want[7];
     for (int i = 0; i < M; i++) {
         big[pvi_rng_below(rng, 3ull << 62) % 3]++;
@@ -31,7 +31,7 @@ static void below_is_unbiased(void **state)
 static void uniforms(void **state)
 {
     (void)state;
-    enum { M = 200000 };
+    enum { M = DRAWS(200000) };
     static double u[M];
     for (int i = 0; i < M; i++) u[i] = pvi_rng_uniform(rng);
     PVT_PLAUSIBLE(ks_p(u, M), "uniform");
@@ -46,7 +46,7 @@ static double binomial(int n, int k, double q)
 static void poisson_batch_sizes(void **state)
 {
     (void)state;
-    enum { M = 12000 };
+    enum { M = DRAWS(12000) };
     const double rates[] = { 1e-8, 0x1p-24, 1e-5, 0.002, 1.0 / 470, 0.05, 0.1249999, 0.125, 0.3, 0.5, 0.9, 0.999 };
     const int ns[] = { 1, 2, 63, 64, 65, 1000 };
     for (int c = 0; c < 12; c++)
@@ -64,7 +64,7 @@ static void poisson_batch_sizes(void **state)
 static void poisson_rows_alike(void **state)
 {
     (void)state;
-    enum { N = 1000, M = 40000 };
+    enum { N = 1000, M = DRAWS(40000) };
     const double rates[] = { 0.01, 0.4 };
     for (int c = 0; c < 2; c++) {
         static double hits[N], want[N];
@@ -99,7 +99,7 @@ static void poisson_rows_alike(void **state)
 static void poisson_subsets(void **state)
 {
     (void)state;
-    enum { M = 200000 };
+    enum { M = DRAWS(200000) };
     const double rates[] = { 0.12, 0.13 };
     for (int c = 0; c < 2; c++) {
         double seen[64] = { 0 }, want[64];
@@ -121,7 +121,7 @@ static void poisson_subsets(void **state)
 static void poisson_long_table(void **state)
 {
     (void)state;
-    enum { M = 4000, N = NMAX };
+    enum { M = DRAWS(4000), N = NMAX };
     double stretch[60] = { 0 }, want[60], total = 0;
     for (int i = 0; i < M; i++) {
         const int64_t count = sample(PVI_POISSON, 1.0 / 470, N);
@@ -138,7 +138,7 @@ static void poisson_long_table(void **state)
 static void fixed_size_subsets(void **state)
 {
     (void)state;
-    enum { M = 10000 };
+    enum { M = DRAWS(10000) };
     for (int n = 1; n <= 7; n++)
         for (int k = 0; k <= n; k++) {
             double seen[128] = { 0 }, want[128] = { 0 };
@@ -162,7 +162,7 @@ static void fixed_size_subsets(void **state)
 static void fixed_size_rows_alike(void **state)
 {
     (void)state;
-    enum { M = 20000, N = 1000 };
+    enum { M = DRAWS(20000), N = 1000 };
     const double rates[] = { 0.003, 0.1, 0.5, 0.97 };
     for (int c = 0; c < 4; c++) {
         static double hits[N];

@@ -1,7 +1,7 @@
 /* test_select.c - Gumbel selection against the softmax it should follow.  False-alarm rate: see stattest.h. */
 #include "stat/stattest.h"
 
-enum { M = 60000, NMAX = 3000 };
+enum { M = DRAWS(60000), NMAX = 3000 };
 static double score[NMAX], seen[NMAX], want[NMAX];
 
 static double selection_p(int n, double scale, int draws)
