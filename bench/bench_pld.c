@@ -4,6 +4,9 @@
  * of 60000); and the noise multiplier for epsilon 1.  The peer is started with $PRIVET_PYTHON (default python3) if it
  * has dp_accounting; otherwise its time as recorded elsewhere on other hardware is shown, marked so.
  *
+ * Then the whole documented range, Gaussian, Laplace and selection under zero-out, by the best accountant: the slowest
+ * question, and the one that takes most memory (aim: 2 s of processor time, 1 GB).
+ *
  *   bench_pld [rounds] [peer script] */
 #include "acct/acct.h"
 
@@ -67,6 +70,96 @@ static bool peer(const char *script, double out[2], double value[2])
     return n == 2;
 }
 
+/* ---- the whole range ---------------------------------------------------------------------------------------- */
+
+typedef struct meter {
+    size_t live, peak;
+} meter;
+
+static void *get(void *self, size_t n)
+{
+    meter *m = self;
+    size_t *p = malloc(n + 64);
+    if (!p) return NULL;
+    *p = n;
+    m->live += n;
+    m->peak = m->live > m->peak ? m->live : m->peak;
+    return p + 8;
+}
+
+static void put(void *self, void *p)
+{
+    size_t *q = (size_t *)p - 8;
+    ((meter *)self)->live -= *q;
+    free(q);
+}
+
+static double processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct extreme {
+    double value;
+    char what[160];
+} extreme;
+
+static void keep(extreme *x, double value, const char *what)
+{
+    if (!(value > x->value)) return;
+    x->value = value;
+    snprintf(x->what, sizeof x->what, "%s", what);
+}
+
+typedef struct question {
+    pv_ev_kind kind;
+    double a, rate, steps, delta;
+} question;
+
+static void ask(pv_ctx *ctx, meter *m, const question *q, extreme *slow, extreme *large)
+{
+    pv_arena *a = pvi_arena_create(ctx);
+    char what[160];
+    pvi_cost c;
+    const pv_event *e = pv_ev_leaf(a, q->kind, q->a, 0);
+    if (q->rate < 1) e = pv_ev_sampled(a, PV_EV_POISSON, q->rate, e);
+    e = pv_ev_repeat(a, (int64_t)q->steps, e);
+    m->peak = m->live;
+    const double start = processor_seconds();
+    if (pvi_account(ctx, "best", PV_REL_ZERO_OUT, e, q->delta, &c) != PV_OK) abort();
+    const double t = processor_seconds() - start;
+    snprintf(what, sizeof what, "%s %g, rate %g, %g steps, delta %g: [%g, %g] by %s", pvi_event_name(q->kind), q->a,
+             q->rate, q->steps, q->delta, c.epsilon_lower, c.epsilon, c.accountant);
+    keep(slow, t, what);
+    keep(large, (double)m->peak, what);
+    pvi_arena_free(a);
+}
+
+static int sweep(void)
+{
+    enum { EACH = 6 * 6 * 5 * 3, ALL = 3 * EACH };
+    static const pv_ev_kind kinds[] = { PV_EV_GAUSSIAN, PV_EV_LAPLACE, PV_EV_SELECT };
+    static const double noise[] = { 0.05, 0.3, 1, 10, 100, 1e4 }, rates[] = { 1e-7, 1e-5, 1e-3, 0.03, 0.5, 1 },
+                        steps[] = { 1, 30, 1e3, 1e6, 1e9 }, deltas[] = { 1e-3, 1e-10, 1e-30 };
+    extreme slow = { 0 }, large = { 0 };
+    meter m = { 0 };
+    const pv_alloc alloc = { get, put, &m };
+    pv_ctx *ctx;
+    if (pv_ctx_create(&alloc, &ctx) != PV_OK) return 1;
+    for (int i = 0; i < ALL; i++) {
+        const pv_ev_kind kind = kinds[i / EACH];
+        const double a = kind == PV_EV_SELECT ? 1.0 / noise[i % 6] : noise[i % 6];
+        const question q = { kind, a, rates[i / 6 % 6], steps[i / 36 % 5], deltas[i / 180 % 3] };
+        ask(ctx, &m, &q, &slow, &large);
+    }
+    printf("slowest of %d questions over the whole range: %.3f s, %s\n", ALL, slow.value, slow.what);
+    printf("largest: %.0f MB, %s\n", 1e-6 * large.value, large.what);
+    pv_ctx_free(ctx);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const int rounds = argc > 1 ? atoi(argv[1]) : 200;
@@ -89,5 +182,5 @@ int main(int argc, char **argv)
            1e3 * t.least, 1e3 * t.median, theirs[1] / t.least);
     pvi_arena_free(a);
     pv_ctx_free(ctx);
-    return 0;
+    return sweep();
 }
