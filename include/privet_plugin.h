@@ -329,7 +329,8 @@ typedef struct pv_mirror_ops {
 
 /* ---- accountant ---------------------------------------------------------------------------
  * compose() may be called several times; it leaves no trace on refusal.  All results are
- * upper bounds unless named _lb.  State may own memory: close() frees it (optional).       */
+ * upper bounds unless named _lb.  open() is called before all others on zeroed state and hands over the
+ * context to allocate with, which outlives the state; what the state owns, close() frees.    */
 typedef struct pv_accountant_ops {
     pv_plugin head;
     pv_status (*supports)(const void *cfg, pv_relation rel, const pv_event *ev); /* unknown kind: PV_E_UNSUPPORTED */
@@ -338,6 +339,7 @@ typedef struct pv_accountant_ops {
     pv_status (*delta_ub)(const void *st, const void *cfg, double eps, double *delta);
     pv_status (*epsilon_lb)(const void *st, const void *cfg, double delta, double *eps); /* optional: 0 */
     void (*close)(void *st);                                                            /* optional    */
+    void (*open)(void *st, pv_ctx *ctx);                                                /* optional    */
 } pv_accountant_ops;
 double pv_up(double x, int k); /* x moved k ulps up; 0 stays 0.  Costs round up only       */
 

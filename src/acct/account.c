@@ -56,6 +56,7 @@ static pv_status run_open(pv_ctx *ctx, const pv_accountant_ops *ops, const char 
     r->arena = pvi_arena_create(ctx);
     if (!r->cfg || !r->st || !r->arena) return pvi_nomem(ctx);
     pvi_param_defaults(ops->head.params, r->cfg);
+    if (ops->open) ops->open(r->st, ctx);
     return run_settings(r, settings);
 }
 

@@ -10,19 +10,26 @@
  *
  * Relation  without sampling an event's parameter refers to the relation in use.  Poisson sampling: zero-out
  *           only (the pairs of pld_pair.c (5), (6) are those of adding and removing a row).
- * Refuses   fixed-size samples, events of unknown kind.
+ * Refuses   fixed-size samples, events of unknown kind, more than 2^53 releases that are not plain Gaussians,
+ *           and more different terms than a grid of ratio e can merge.
  * Errors    discretisation, truncation, wrapping and rounding all go to the safe side; each file derives its own.
  * Memory    Gaussians without sampling are one term, whatever their number.  Beyond TERMS different terms,
  *           parameters are snapped to a geometric grid on the safe side just wide enough for half of them to
- *           coincide; lower bounds use the other end of the grid cell.
+ *           coincide.  A grid's width is twice that of the one before, so the widths used so far add up to less
+ *           than 2 w, w the last, and a parameter has moved by a factor of e^{2w} at most: (1) slack = e^{2w} - 1.
+ *           Lower bounds use that end.
  * Reference Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022; Zhu, Dong, Wang 2022, Thm 10, 11. */
 #include "acct.h"
 #include "pld.h"
 
 enum { TERMS = 256 };
+#define WIDTH_MAX 1.0
+#define COUNT_MAX ((int64_t)1 << 53) /* counts must be exact as doubles */
 
 typedef struct state {
+    pv_ctx *ctx; /* borrowed */
     int n;
+    int64_t count;       /* of all terms, COUNT_MAX at most, so that joining them cannot overflow */
     double width;        /* 0: terms are exact; else of the grid they were snapped to */
     double mu_lo, mu_hi; /* mu^2 = sum n/z^2 of the Gaussians without sampling       */
     pvi_pld_term term[TERMS];
@@ -32,22 +39,23 @@ typedef struct state {
 
 /* ---- the list -------------------------------------------------------------------------------------------- */
 
-/* One of the values e^{k width} on the safe side of x: below it, or above. */
-static double snap(double x, double width, bool above)
+/* One of the values e^{k width} on the safe side of x: above it, or, with side -1, below. */
+static double snap(double x, double width, double side)
 {
     if (!(x > 0)) return x;
-    double k = above ? ceil(log(x) / width) : floor(log(x) / width);
-    while (above ? exp(k * width) < x : exp(k * width) > x) k += above ? 1 : -1; /* rounding of log and exp */
+    double k = side * ceil(side * log(x) / width);
+    while (side * exp(k * width) < side * x) k += side; /* rounding of log and exp */
     return exp(k * width);
 }
 
 static pvi_pld_term coarse(pvi_pld_term t, double width)
 {
-    t.a = snap(t.a, width, t.kind != PV_EV_GAUSSIAN && t.kind != PV_EV_LAPLACE);
-    t.b = pvi_pld_min(snap(t.b, width, true), 1.0);
+    const bool noise = t.kind == PV_EV_GAUSSIAN || t.kind == PV_EV_LAPLACE;
+    t.a = snap(t.a, width, noise ? -1.0 : 1.0);
+    t.b = pvi_pld_min(snap(t.b, width, 1.0), 1.0);
     if (t.kind == PV_EV_BALL) t.a = pvi_pld_min(t.a, 1.0);
-    if (t.rate < 1.0) t.rate = pvi_pld_min(snap(t.rate, width, true), 1.0 - 0x1p-53); /* stays a sampled event */
-    t.slack = 4.0 * width; /* the widths used so far add up to less than twice the last */
+    if (t.rate < 1.0) t.rate = pvi_pld_min(snap(t.rate, width, 1.0), 1.0 - 0x1p-53); /* stays a sampled event */
+    t.slack = expm1(2.0 * width) * (1.0 + 1e-6) + 0x1p-44; /* (1), and roundings of every grid */
     return t;
 }
 
@@ -56,7 +64,6 @@ static bool join(state *s, const pvi_pld_term *t)
     for (int i = 0; i < s->n; i++) {
         pvi_pld_term *x = &s->term[i];
         if (x->kind != t->kind || x->a != t->a || x->b != t->b || x->rate != t->rate) continue;
-        if (x->count > ((int64_t)1 << 53) - t->count) continue; /* counts must be exact */
         x->count += t->count;
         return true;
     }
@@ -64,24 +71,30 @@ static bool join(state *s, const pvi_pld_term *t)
 }
 
 /* Snaps all terms to ever wider grids until half the room is free. */
-static void compact(state *s)
+static pv_status compact(state *s)
 {
     while (s->n > TERMS / 2) {
         const int n = s->n;
         s->width = s->width > 0 ? 2.0 * s->width : 0x1p-20;
+        if (s->width > WIDTH_MAX) return PV_E_UNSUPPORTED;
         s->n = 0;
         for (int i = 0; i < n; i++) {
             const pvi_pld_term t = coarse(s->term[i], s->width);
             if (!join(s, &t)) s->term[s->n++] = t;
         }
     }
+    return PV_OK;
 }
 
-static void put(state *s, pvi_pld_term t)
+static pv_status put(state *s, pvi_pld_term t)
 {
-    if (s->n == TERMS) compact(s);
+    if (t.count > COUNT_MAX - s->count) return PV_E_UNSUPPORTED;
+    const pv_status ok = s->n == TERMS ? compact(s) : PV_OK;
+    if (ok != PV_OK) return ok;
     if (s->width > 0) t = coarse(t, s->width);
     if (!join(s, &t)) s->term[s->n++] = t;
+    s->count += t.count;
+    return PV_OK;
 }
 
 typedef struct adding {
@@ -110,8 +123,7 @@ static pv_status add(void *user, const pvi_term *t)
     }
     const double e0 = t->kind == PV_EV_LAPLACE ? 1.0 / t->a : t->kind == PV_EV_GAUSSIAN ? 0.0 : t->a;
     if (t->rate < 1.0 && e0 > 500.0) return PV_E_UNSUPPORTED; /* e^e0 leaves the range; sampling hides nothing */
-    if (p.a > 0 || p.b > 0) put(w->s, p);
-    return PV_OK;
+    return p.a > 0 || p.b > 0 ? put(w->s, p) : PV_OK;
 }
 
 static pv_status supports(const void *cfg, pv_relation rel, const pv_event *ev)
@@ -119,6 +131,11 @@ static pv_status supports(const void *cfg, pv_relation rel, const pv_event *ev)
     state trial = { 0 };
     (void)cfg;
     return pvi_event_each(ev, add, &(adding) { &trial, rel });
+}
+
+static void open(void *st, pv_ctx *ctx)
+{
+    ((state *)st)->ctx = ctx;
 }
 
 static pv_status compose(void *st, const void *cfg, pv_relation rel, const pv_event *ev)
@@ -175,15 +192,11 @@ static void pure_bounds(const pvi_pld_term *t, int64_t n, double *ub, double *lb
 static pv_status answer(const state *s, double delta, double *ub, double *lb)
 {
     pvi_pld_term t[TERMS + 1];
-    pv_ctx *ctx;
     const int64_t n = gather(s, t);
     if (!(delta >= 0 && delta < 1)) return PV_E_ARG;
     if (delta == 0) return pure_bounds(t, n, ub, lb), PV_OK;
     if (s->self && s->delta == delta) return *ub = s->ub, *lb = s->lb, PV_OK;
-    pv_status ok = pv_ctx_create(NULL, &ctx);
-    if (ok != PV_OK) return ok;
-    ok = pvi_pld_epsilon(ctx, t, n, delta, ub, lb);
-    pv_ctx_free(ctx);
+    const pv_status ok = pvi_pld_epsilon(s->ctx, t, n, delta, ub, lb);
     if (ok == PV_OK && s->self) s->self->delta = delta, s->self->ub = *ub, s->self->lb = *lb;
     return ok;
 }
@@ -204,16 +217,12 @@ static pv_status epsilon_lb(const void *st, const void *cfg, double delta, doubl
 
 static pv_status delta_ub(const void *st, const void *cfg, double eps, double *delta)
 {
+    const state *s = st;
     pvi_pld_term t[TERMS + 1];
-    pv_ctx *ctx;
     (void)cfg;
-    const int64_t n = gather(st, t);
+    const int64_t n = gather(s, t);
     if (!(eps >= 0)) return PV_E_ARG;
-    pv_status ok = pv_ctx_create(NULL, &ctx);
-    if (ok != PV_OK) return ok;
-    ok = pvi_pld_delta(ctx, t, n, fmin(eps, 1e6), delta); /* delta never grows with eps, infinity included */
-    pv_ctx_free(ctx);
-    return ok;
+    return pvi_pld_delta(s->ctx, t, n, fmin(eps, 1e6), delta); /* delta never grows with eps, infinity included */
 }
 
 const pv_accountant_ops pv_accountant_pld = {
@@ -228,4 +237,5 @@ const pv_accountant_ops pv_accountant_pld = {
     .epsilon_ub = epsilon_ub,
     .delta_ub = delta_ub,
     .epsilon_lb = epsilon_lb,
+    .open = open,
 };

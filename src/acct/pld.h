@@ -6,7 +6,7 @@
 #define PVI_PLD_U 0x1p-53 /* unit roundoff */
 
 /* `count` adaptive repetitions of one leaf, sampled with probability rate (1: not sampled).  The truth is at
- * least as private as a, b, rate say, and at most by the relative slack more so: lower bounds use the latter. */
+ * least as private as a, b, rate say; each is off by a factor of 1 + slack at most: lower bounds use that end. */
 typedef struct pvi_pld_term {
     pv_ev_kind kind; /* GAUSSIAN, LAPLACE, SELECT, BALL or EPS_DELTA */
     double a, b, rate, slack;
@@ -120,8 +120,9 @@ typedef struct pvi_pld_window {
 } pvi_pld_window;
 #define PVI_PLD_TOLERANCE 1e-3 /* wanted gap, relative to eps */
 pv_status pvi_pld_build(pvi_pld_job *b, bool low);
-double pvi_pld_largest(const pvi_pld_job *b); /* sum of the largest losses, upper bound */
-/* Coarse masses, tilt, lattice with cells of relative width c.  Leaves after the masses when delta <= inf. */
+double pvi_pld_largest(const pvi_pld_job *b);      /* sum of the largest losses, upper bound */
+double pvi_pld_finite_delta(const pvi_pld_job *b); /* what delta leaves to finite losses; lower bound */
+/* Coarse masses, tilt, lattice with cells of relative width c.  Leaves after the masses when that is nothing. */
 pv_status pvi_pld_survey(pvi_pld_job *b, double c);
 pv_status pvi_pld_refine(pvi_pld_job *b);
 void pvi_pld_lattice_near(pvi_pld_job *b, double slope);

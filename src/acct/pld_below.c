@@ -117,8 +117,8 @@ pv_status pvi_pld_balance(pv_arena *a, double h, const double *E, pvi_pld_mass *
     cells x = { .len = n, .k = m->k, .P = m->p, .E = E, .h = h };
     double *mem = pv_arena_f64(a, 4 * n);
     x.at = pv_arena_get(a, (size_t)n * sizeof *x.at);
-    out.k = pv_arena_get(a, (size_t)(3 * n) * sizeof *out.k);
-    out.p = pv_arena_f64(a, 3 * n);
+    out.k = pv_arena_get(a, (size_t)(3 * n + 1) * sizeof *out.k);
+    out.p = pv_arena_f64(a, 3 * n + 1);
     if (!mem || !x.at || !out.k || !out.p) return PV_E_NOMEM;
     x.stay = mem, x.taken = mem + n, x.gain = mem + 2 * n, x.low = mem + 3 * n;
     memcpy(x.stay, m->p, (size_t)n * sizeof *mem);

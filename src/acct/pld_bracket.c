@@ -10,7 +10,7 @@
  * the same question has the same answer. */
 #include "pld.h"
 
-enum { TRIES = 6, PASSES = 20 };
+enum { TRIES = 6 };
 #define TAIL_MIN 1e-280
 
 typedef struct curve {
@@ -39,16 +39,18 @@ static double next(const bracket *r, double delta, int i)
     return i % 3 != 2 && x > r->lo && x < r->hi ? x : mid; /* false for NaN */
 }
 
-/* First a bracket around the guess, growing; then its refinement. */
+/* First a bracket around the guess, growing ever faster: it reaches infinity, where only infinite losses are left
+ * and the first loop ends, in a few hundred turns; and zero.  Then its refinement, at least halved by every third
+ * turn. */
 static double invert(const curve *c, double guess)
 {
     const double delta = c->b->delta, f = value(c, guess);
+    const double least = 1e-13 * c->b->s + 1e-300; /* no need to be closer, even to zero */
     double step = pvi_pld_min(0.001 * guess, 0.1 * c->b->s) + 1e-9 * (guess + c->b->s) + 1e-300;
     bracket r = { guess, guess, f, f };
-    for (int i = 0; r.fhi > delta; i++, step *= 2) {
+    for (int i = 0; r.fhi > delta; i++, step *= 1.0 + ldexp(1.0, i / 8)) {
         r.lo = r.hi, r.flo = r.fhi, r.hi += step;
         r.fhi = value(c, r.hi);
-        if (i > 60) return c->low ? r.lo : INFINITY;
     }
     for (; !(r.flo > delta); step *= 2) {
         r.hi = r.lo, r.fhi = r.flo;
@@ -56,7 +58,7 @@ static double invert(const curve *c, double guess)
         r.lo = pvi_pld_max(r.lo - step, 0.0);
         r.flo = value(c, r.lo);
     }
-    for (int i = 0; i < 60 && r.hi - r.lo > 1e-7 * r.hi; i++) {
+    for (int i = 0; r.hi - r.lo > 1e-7 * r.hi + least; i++) {
         const double x = next(&r, delta, i), y = value(c, x);
         if (y > delta) r.lo = x, r.flo = y;
         else r.hi = x, r.fhi = y;
@@ -92,10 +94,11 @@ static pv_status side(pvi_pld_job *b, const pvi_pld_window *w, bool low, double 
     return ok;
 }
 
-/* The first guess may be far too high when few losses are large: then the window is moved down. */
+/* The first guess may be far too high when few losses are large: then the window is moved down, as often as the
+ * guess shrinks and work is left. */
 static pv_status eps_above(pvi_pld_job *b, double *slope)
 {
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0;; i++) {
         const double reach = i == 0 ? pvi_pld_max(0.95 * b->guess, b->guess - 2.0 * b->s) : 0.7 * b->guess;
         const pvi_pld_window w = pvi_pld_choose_window(b, reach);
         const pv_status ok = side(b, &w, false, &b->guess, slope);
@@ -142,7 +145,7 @@ static pv_status solve(pvi_pld_job *b, double *ub, double *lb)
 {
     pv_status ok = pvi_pld_survey(b, 0.1);
     if (ok != PV_OK) return ok;
-    if (!(b->inf < b->delta)) return *ub = INFINITY, PV_OK;
+    if (!(pvi_pld_finite_delta(b) > 0)) return *ub = INFINITY, PV_OK;
     *ub = pvi_pld_max(b->markov, 0.0);
     ok = pvi_pld_refine(b);
     if (ok == PV_OK) *ub = pvi_pld_min(*ub, pvi_pld_largest(b));
@@ -196,7 +199,7 @@ static pv_status solve_delta(pvi_pld_job *b, int tries, double enough, double *d
     pv_status ok = pvi_pld_survey(b, 0.1);
     if (ok != PV_OK) return ok;
     *delta = pvi_pld_min(1.0, (b->inf + exp(b->markov)) * (1.0 + 1e-12));
-    for (int i = 0; i < tries && ok == PV_OK && *delta > enough; i++) {
+    for (int i = 0; i<tries && * delta> enough; i++) {
         ok = delta_above(b, delta, &slope);
         slope = pvi_pld_max(slope, 0.1 / (b->eps + b->s));
         if (ok != PV_OK || !(slope < INFINITY)) break;
@@ -260,12 +263,13 @@ pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, 
     return ok;
 }
 
-/* The tail that may be cut off depends on delta: passes with Markov's bound alone find its size. */
+/* The tail that may be cut off depends on delta: passes with Markov's bound alone find its size.  Each divides
+ * delta by a million or is the last, so there are 55 at most before it is zero. */
 static pv_status delta_one_way(pvi_pld_job b, bool add, double enough, double *delta)
 {
     double last = 1.0;
     pv_status ok = direction_delta(b, add, 0, 0.0, delta);
-    for (int i = 0; i < PASSES && ok == PV_OK && *delta > 0 && *delta < 1e-6 * last; i++) {
+    while (ok == PV_OK && *delta < 1e-6 * last) {
         last = *delta;
         b.tail = pvi_pld_max(pvi_pld_min(b.tail, 1e-12 * last / b.count), TAIL_MIN);
         ok = direction_delta(b, add, 0, 0.0, delta);

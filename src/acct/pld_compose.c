@@ -301,9 +301,9 @@ pv_status pvi_pld_compose(pv_arena *a, const pvi_pld_mass *m, int64_t terms, dou
                           double scale, double *work, pvi_pld_law **out)
 {
     bool fft;
-    term *t = pv_arena_get(a, (size_t)terms * sizeof *t);
-    pvi_pld_law *s = *out = pv_arena_get(a, sizeof *s);
-    if (!t || !s) return PV_E_NOMEM;
+    pvi_pld_law *s = *out = pv_arena_get(a, sizeof *s + (size_t)terms * sizeof(term));
+    if (!s) return PV_E_NOMEM;
+    term *t = (term *)(s + 1);
     *s = (pvi_pld_law) { .h = h, .theta = theta, .N = N };
     if (terms == 1 && m->count == 1) return s->single = m, s->inf = m->inf, PV_OK;
     pv_status ok = law_open(a, m, terms, t, s);
@@ -362,8 +362,8 @@ static double bound(const pvi_pld_law *s, double eps, int sign)
     if (s->single) return single(s, eps, sign);
     const double move = 32 * U * (s->absA + fabs(eps) + s->h);
     const double at = (eps - sign * move - s->A) / s->h, K = floor(at) + 1.0;
-    double x0 = (K - at) * s->h;
-    x0 = x0 < s->h ? x0 : s->h;
+    const double x0 = pvi_pld_min((K - at) * s->h, s->h);
+    if (eps == INFINITY) return 0.0; /* no finite loss is larger */
     if (!(fabs(K) < 0x1p52)) return sign > 0 ? 1.0 : 0.0;
     const double b1 = -expm1(-x0), b2 = exp(-s->h) * expm1(s->h - x0);
     const double sum = (series(s, (int64_t)K, b1, b2) + sign * (b1 + b2) * s->err) / (double)s->N;

@@ -155,7 +155,7 @@ static void cells_above(const pvi_pld_pair *x, double h, const cuts *c, pvi_pld_
     }
     pvi_pld_pair_edge(x, INFINITY, &end);
     pvi_pld_pair_cell(x, &c->e[c->len - 1], &end, &cell);
-    m->inf += cell.P + cell.eP + 0x1p-1000;
+    m->inf = pvi_pld_min(m->inf + cell.P + cell.eP + 0x1p-1000, 1.0);
 }
 
 /* ---- from below ----------------------------------------------------------------------------------------- */
@@ -190,6 +190,8 @@ static void cells_below(const pvi_pld_pair *x, double h, const cuts *c, pvi_pld_
 
 /* ---- both --------------------------------------------------------------------------------------------- */
 
+/* If all losses are infinite, one too improbable to matter keeps moments defined; infinite ones were rounded by more
+ * than that. */
 static void drop_empty(pvi_pld_mass *m)
 {
     int64_t n = 0;
@@ -198,6 +200,7 @@ static void drop_empty(pvi_pld_mass *m)
         m->k[n] = m->k[i];
         m->p[n++] = m->p[i];
     }
+    if (n == 0) m->k[n] = -1, m->p[n++] = 0x1p-1000;
     m->len = n;
 }
 
@@ -209,9 +212,9 @@ pv_status pvi_pld_mass_build(pv_arena *a, const pvi_pld_term *t, const pvi_pld_g
     cuts c = { .offset = g->low ? -64 * U * x.e0 : 0.0 }; /* atoms of (0, e0) fall on lattice points, not below */
     pv_status ok = x.z > 0 || x.coef * x.e0 > 0 ? make_cuts(a, &x, g, room, &c) : PV_OK;
     if (ok != PV_OK) return ok;
-    const int64_t most = c.len + 2 * x.atoms;
+    const int64_t most = c.len + 2 * x.atoms + 1;
     *out = (pvi_pld_mass) { .count = t->count, .offset = c.offset, .scale = x.scale };
-    out->inf = x.top * (g->low ? 1.0 - 32 * U : 1.0 + 32 * U);
+    out->inf = pvi_pld_min(x.top * (g->low ? 1.0 - 32 * U : 1.0 + 32 * U), 1.0);
     out->k = pv_arena_get(a, (size_t)most * sizeof *out->k);
     out->p = pv_arena_f64(a, most);
     double *E = pv_arena_f64(a, most);

@@ -79,9 +79,9 @@ static pvi_pld_term relaxed(const pvi_pld_term *t)
 {
     pvi_pld_term r = *t;
     const bool noise = t->kind == PV_EV_GAUSSIAN || t->kind == PV_EV_LAPLACE;
-    r.a *= noise ? 1.0 + t->slack : 1.0 - t->slack;
-    r.b *= 1.0 - t->slack;
-    if (t->rate < 1.0) r.rate *= 1.0 - t->slack;
+    r.a = noise ? t->a * (1.0 + t->slack) : t->a / (1.0 + t->slack);
+    r.b = t->b / (1.0 + t->slack);
+    if (t->rate < 1.0) r.rate = t->rate / (1.0 + t->slack);
     return r;
 }
 
@@ -186,7 +186,7 @@ static void exponential_cell(const pvi_pld_pair *x, const pvi_pld_edge *e1, cons
 {
     const double e0 = x->e0, l1 = e1->l > -e0 ? e1->l : -e0, l2 = e2->l < e0 ? e2->l : e0, d = l2 - l1;
     *b = (base) { 0 };
-    if (!(d > 0) || x->coef == 0) return;
+    if (!(d > 0)) return;
     const double m = expm1(0.5 * d), f = x->coef * exp(0.5 * (l1 - e0));
     b->P = f * m;
     b->Q = x->coef * exp(-0.5 * (l1 + e0)) * -expm1(-0.5 * d);

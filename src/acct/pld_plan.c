@@ -59,16 +59,16 @@ static double minimize(const pvi_pld_job *b, double (*f)(const pvi_pld_job *, do
 
 /* ---- (1) ----------------------------------------------------------------------------------------------- */
 
-/* The finite part of delta, rounded down. */
-static double finite_delta(const pvi_pld_job *b)
+/* The finite part of delta, rounded down: by more than any sum of infinite losses is off. */
+double pvi_pld_finite_delta(const pvi_pld_job *b)
 {
-    return (b->delta - b->inf) - 8 * PVI_PLD_U * b->delta;
+    return (b->delta - b->inf) - 256 * PVI_PLD_U * b->delta;
 }
 
 static double markov_at(const pvi_pld_job *b, double theta)
 {
     const double x = pvi_pld_markov(b->up, b->terms, b->h, theta, b->delta > 0 ? 0.0 : b->eps);
-    return b->delta > 0 ? (x - log(finite_delta(b))) / theta * (1.0 + 0x1p-48) : x;
+    return b->delta > 0 ? (x - log(pvi_pld_finite_delta(b))) / theta * (1.0 + 0x1p-48) : x;
 }
 
 /* Beyond the largest loss only infinite ones are left. */
@@ -98,7 +98,7 @@ static void tilt(pvi_pld_job *b, bool first)
     const double peak = log(pvi_pld_max(1.0, b->theta * b->s * 2.5066)); /* how far Markov's bound is off */
     b->markov = value;
     b->guess = b->delta > 0 ? pvi_pld_min(pvi_pld_max(0.0, value - peak / b->theta), pvi_pld_largest(b)) : b->eps;
-    b->ln_delta = b->delta > 0 ? log(finite_delta(b)) : value - peak;
+    b->ln_delta = b->delta > 0 ? log(pvi_pld_finite_delta(b)) : value - peak;
 }
 
 /* ---- (2) ----------------------------------------------------------------------------------------------- */
@@ -144,9 +144,10 @@ static void choose_lattice(pvi_pld_job *b)
     double wide, fine, h;
     b->cap = 4.0 / b->theta;
     h = b->c * pvi_pld_min(b->cap, b->far);
-    for (int i = 0; i < 60; i++, h *= 0.5) {
+    dilation(b, h, &wide, &fine);
+    while (fine > wide) { /* in the end no cell is fine: all masses lie at zero or 2^-24 of the largest loss away */
+        h *= 0.5;
         dilation(b, h, &wide, &fine);
-        if (fine <= wide) break;
     }
     b->h = snapped(b, h);
 }
@@ -222,7 +223,7 @@ pv_status pvi_pld_survey(pvi_pld_job *b, double c)
     b->far = pvi_pld_max(b->far, 1e-100); /* only zero losses */
     b->h = b->far * 0x1p-24, b->c = 0.2, b->cap = INFINITY;
     const pv_status ok = pvi_pld_build(b, false);
-    if (ok != PV_OK || (b->delta > 0 && !(finite_delta(b) > 0))) return ok;
+    if (ok != PV_OK || (b->delta > 0 && !(pvi_pld_finite_delta(b) > 0))) return ok;
     tilt(b, true);
     b->c = c;
     choose_lattice(b);

@@ -98,7 +98,7 @@ static pv_status only_own(const pvi_request *r, const char *name, const char *co
 {
     for (int i = GENERAL; i < MEMBERS; i++) {
         bool mine = !pvi_json_get(r->json, members[i]);
-        for (int k = 0; k < n && !mine; k++) mine = own[k] && strcmp(own[k], members[i]) == 0;
+        for (int k = 0; k < n && !mine; k++) mine = strcmp(own[k], members[i]) == 0;
         if (mine) continue;
         const char *near = pvi_nearest(members[i], own, n);
         return pvi_fail(r->ctx, PV_E_PARAM, "%s has no %s%s%s%s", name, members[i], near ? "; did you mean " : "",

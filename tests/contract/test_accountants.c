@@ -34,6 +34,7 @@ static bench open_bench(const pv_accountant_ops *ops)
 {
     bench b = { ops, pvi_alloc(ctx, ops->head.cfg_size), pvi_alloc(ctx, ops->head.state_size) };
     pvi_param_defaults(ops->head.params, b.cfg);
+    if (ops->open) ops->open(b.st, ctx);
     return b;
 }
 

@@ -225,6 +225,22 @@ static void refusals(void **state)
           "for one row" },
         { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1,\"smooth\":1,\"strong\":[]}", PV_E_PARAM,
           "a number is needed" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1,\"smooth\":1,\"diameter\":\"x\"}", PV_E_PARAM,
+          "diameter=x: a number" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1,\"smooth\":1,\"batches\":0}", PV_E_PARAM,
+          "batches=0: a whole" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1,\"smooth\":1,\"steps\":0}", PV_E_PARAM,
+          "steps=0: a whole" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"step\":1,\"smooth\":1,\"scale\":1}", PV_E_PARAM,
+          "noisy-gd has no scale" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"step\":1}", PV_E_PARAM,
+          "gaussian has no step; did you mean steps?" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"diameter\":1}", PV_E_PARAM, "gaussian has no diameter" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"cyclic\",\"q\":3}", PV_E_PARAM, "1/2, 1/3" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"cyclic\",\"q\":1e-300}", PV_E_PARAM,
+          "1/2, 1/3" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"cyclic\",\"q\":0.4}", PV_E_PARAM,
+          "1/2, 1/3" },
         { pv_account, "{\"file\":3}", PV_E_PARAM, "file: text is needed" },
         { pv_account, "{\"mechanism\":\"gausian\",\"z\":1}", PV_E_PARAM, "did you mean gaussian?" },
         { pv_account, "{\"mechanism\":\"gaussian\"}", PV_E_PARAM, "gaussian needs z=" },
@@ -256,6 +272,7 @@ static void refusals(void **state)
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":1,\"rows\":2}", PV_E_PARAM,
           "groups need delta" },
         { pv_account, "{\"events\":{\"kind\":\"none\"},\"z\":1}", PV_E_PARAM, "a tree of events has no z" },
+        { pv_account, "{\"events\":{\"kind\":\"gausian\"}}", PV_E_FORMAT, "gausian; did you mean gaussian?" },
         { pv_account, "{\"events\":3}", PV_E_FORMAT, "request:1:11: an event is an object" },
         { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1}", PV_E_PARAM, "needs epsilon and delta" },
         { pv_calibrate, "{\"mechanism\":\"gaussian\",\"delta\":1e-5}", PV_E_PARAM, "needs epsilon and delta" },
@@ -311,10 +328,15 @@ static void every_allocation_may_fail(void **state)
                       "},\"delta\":1e-5,\"rows\":2}" },
         { pv_account,
           "{\"mechanism\":\"gaussian\",\"z\":2,\"delta\":1e-5,\"accountant\":\"zcdp:conversion=paper\"}" },
-        { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1,\"delta\":1e-5}" },
-        { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":2}" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":2,\"q\":0.1,\"steps\":2,\"delta\":1e-5,"
+                      "\"accountant\":\"pld\"}" },
+        { pv_account, "{\"mechanism\":\"laplace\",\"scale\":2,\"epsilon\":0.1,\"accountant\":\"pld\"}" },
+        { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":5,\"step\":1,\"smooth\":1,\"steps\":9,\"delta\":1e-5}" },
+        { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1,\"delta\":1e-5,\"accountant\":\"gaussian\"}" },
+        { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":2,\"accountant\":\"gaussian\"}" },
     };
-    static char many[40000] = "{\"epsilon\":1,\"delta\":1e-5,\"events\":{\"kind\":\"sequence\",\"events\":[";
+    static char many[40000] =
+        "{\"accountant\":\"gaussian\",\"epsilon\":1,\"delta\":1e-5,\"events\":{\"kind\":\"sequence\",\"events\":[";
     for (int i = 0; i < 700; i++) strcat(many, "{\"kind\":\"gaussian\",\"noise_multiplier\":1},");
     strcat(many, "{\"kind\":\"none\"}]}}");
     for (size_t i = 0; i <= sizeof calls / sizeof *calls; i++) {
@@ -345,9 +367,10 @@ static void memory_ends_anywhere(void **state)
     static char request[70000];
     static const char *const bodies[] = {
         "\"mechanism\":\"gaussian\",\"q\":0.5,\"epsilon\":1,\"delta\":1e-5,\"z\":1",
-        "\"events\":{\"kind\":\"gaussian\",\"noise_multiplier\":1},\"epsilon\":1,\"delta\":1e-5"
+        "\"events\":{\"kind\":\"gaussian\",\"noise_multiplier\":1},\"epsilon\":1,\"delta\":1e-5",
+        "\"mechanism\":\"noisy-gd\",\"z\":5,\"step\":1,\"smooth\":1,\"epsilon\":1,\"delta\":1e-5"
     };
-    for (int b = 0; b < 2; b++)
+    for (int b = 0; b < 3; b++)
         for (int pad = 62000; pad < 65600; pad += 64) {
             scarce memory = { .left = INT64_MAX };
             const pv_alloc a = { get, put, &memory };

@@ -124,6 +124,12 @@ static void groups_of_rows(void **state)
     PVT_OK(pvi_account_delta(ctx, "rdp", PV_REL_ZERO_OUT, ev, e * (1 - 1e-5), &d, NULL));
     PVT_TRUE(d * expm1(5 * e) / expm1(e) > 1e-5);
 
+    /* parts in turn: two rows may be in one part or in two, so noise over two sensitivities is not enough to say */
+    const pv_event *turns = pv_ev_repeat(arena, 2, pv_ev_cyclic(arena, 2, gaussian(4)));
+    PVT_OK(pvi_account_rows(ctx, "gaussian", PV_REL_ZERO_OUT, turns, 1e-5, 2, &c));
+    PVT_TRUE(c.epsilon >= pvi_gdp_epsilon_ub(0.5, 1e-5) && c.epsilon_lower == 0);
+    PVT_TRUE((1 + exp(c.epsilon / 2)) * pvi_gdp_delta_lb(0.25, c.epsilon / 2) <= 1e-5);
+
     const pv_event *pair = pv_ev_leaf(arena, PV_EV_EPS_DELTA, 1, 1e-6),
                    *tiny = pv_ev_leaf(arena, PV_EV_EPS_DELTA, 0, 1e-9);
     PVT_OK(pvi_account_rows(ctx, "compose", PV_REL_ZERO_OUT, pair, 1e-4, 2, &c));

@@ -308,6 +308,9 @@ static void list_of_terms(void **state)
     PVT_IS(pvi_event_check(ctx, pv_ev_repeat(arena, 1 << 30, pv_ev_repeat(arena, 1 << 30, g))), PV_E_ARG);
     assert_string_equal(pv_ctx_errmsg(ctx), "event: more than 2^53 repetitions");
 
+    PVT_IS(pvi_event_check(ctx, pv_ev_cyclic(arena, ((int64_t)1 << 53) + 1, pv_ev_leaf(arena, PV_EV_LAPLACE, 1, 0))),
+           PV_E_ARG);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "event: number of parts"));
     /* counts beyond 2^53 cannot be represented */
     const pv_event *huge = pv_ev_repeat(arena, 1 << 30, pv_ev_repeat(arena, 1 << 30, g));
     PVT_IS(pvi_event_each(huge, keep, &k), PV_E_ARG);

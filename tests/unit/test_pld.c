@@ -494,6 +494,7 @@ static void composing_in_pieces(void **state)
     (void)state;
     const pv_accountant_ops *o = &pv_accountant_pld;
     void *s = pvi_alloc(ctx, o->head.state_size), *t = pvi_alloc(ctx, o->head.state_size);
+    o->open(s, ctx), o->open(t, ctx);
     const pv_event *a = poisson(0.01, leaf(PV_EV_GAUSSIAN, 1.5, 0)), *b = leaf(PV_EV_LAPLACE, 20, 0);
     const pv_event *parts[] = { pv_ev_repeat(arena, 30, a), b, leaf(PV_EV_GAUSSIAN, 9, 0),
                                 pv_ev_repeat(arena, 20, a) };
@@ -548,6 +549,7 @@ static void many_different_events(void **state)
     enum { COUNT = 700 };
     const pv_accountant_ops *o = &pv_accountant_pld;
     void *s = pvi_alloc(ctx, o->head.state_size);
+    o->open(s, ctx);
     double mu2 = 0, ub, lb;
     for (int i = 0; i < COUNT; i++) {
         const double z = 20.0 + 0.001 * i;
@@ -582,16 +584,19 @@ static void no_memory(void **state)
     (void)state;
     const pv_alloc a = { limited_get, limited_put, NULL };
     const pvi_pld_term t[] = { term(PV_EV_GAUSSIAN, 1.1, 0, 0.01, 3), term(PV_EV_LAPLACE, 4, 0, 1, 2) };
+    const pvi_pld_term many = term(PV_EV_GAUSSIAN, 1e9, 0, 0.5, 1000000000000000); /* coarser lattices are tried */
     pv_ctx *c;
     left = 1;
     PVT_OK(pv_ctx_create(&a, &c));
-    for (int which = 0; which < 2; which++) {
+    for (int which = 0; which < 3; which++) {
         pv_status s = PV_E_NOMEM;
         int64_t n = 0;
         for (; s != PV_OK; n++) {
             double ub, lb;
             left = n;
-            s = which ? pvi_pld_delta(c, t, 2, 0.5, &ub) : pvi_pld_epsilon(c, t, 2, 1e-5, &ub, &lb);
+            s = which == 0   ? pvi_pld_epsilon(c, t, 2, 1e-5, &ub, &lb)
+                : which == 1 ? pvi_pld_delta(c, t, 2, 0.5, &ub)
+                             : pvi_pld_epsilon(c, &many, 1, 1e-6, &ub, &lb);
             PVT_TRUE(s == PV_OK || s == PV_E_NOMEM);
         }
         PVT_TRUE(n > 5);
