@@ -12,7 +12,7 @@
  * Horizon   argmin of (2) + (3); both are convex in H.  Two limits show what it does:
  *             few weights    H = B sqrt(2/d) n mu/C         many    H = (B^2/(2t))^(1/3) (n mu/C)^(2/3),
  *           so in many dimensions it does not depend on d: noise in directions the rows do not use costs nothing.
- * Guesses   G/L has the unit of weights, G^2/L that of the loss.  B = 4.5 (G/L) sqrt(max(1, k/2)) for k outputs (at
+ * Guesses   G/L has the unit of weights, G^2/L that of the loss.  B = 7 (G/L) sqrt(max(1, k/2)) for k outputs (at
  *           most the radius of the set), f0 = G^2/(4L), t = L/5.  These three numbers are not derived: they were
  *           chosen once so that H is near the best one on tables of 22 to 785 columns and epsilon from 0.01 to 1
  *           (docs/results.md), where an H wrong by a factor of two costs little.
@@ -29,7 +29,7 @@
  * Reference (2) Nesterov 2018, Theorem 2.1.14; convexity of clipped linear models: Song, Steinke, Thakkar, Thakurta 2021. */
 #include "opt/opt.h"
 
-static const double reach = 4.5, start_share = 0.25, curvature_share = 0.2, small_noise = 0.02, most_momentum = 0.98;
+static const double reach = 7.0, start_share = 0.25, curvature_share = 0.2, small_noise = 0.02, most_momentum = 0.98;
 
 double pvi_smoothness(const pv_problem *p)
 {

@@ -88,7 +88,11 @@ float pvi_joint_diagonal(const pv_joint *j);
 pv_status pvi_job_noise(pvi_job *j);
 /* What the finite accuracy of the draws costs of delta at this epsilon. */
 double pvi_draws_need(const pvi_job *j, double epsilon);
-pv_status pvi_model_choose(pv_plan *plan, pv_arena *a, pvi_model_choice *out);
+/* classes: of the label, 0 for numbers; decides what model=auto means. */
+pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_model_choice *out);
+bool pvi_model_is_auto(const pv_plan *plan);
+/* What to expect of labels before model=auto is known. */
+pvi_expect pvi_auto_expect(const pv_plan *plan);
 /* What the model wants of the labels. */
 pvi_expect pvi_model_expect(const pvi_model_choice *m);
 

@@ -35,9 +35,21 @@ static pv_status set_layers(pv_plan *plan, pv_arena *a, const pvi_model_choice *
     return pvi_param_set(plan->ctx, a, "model.", m->named->params, m->named_cfg, "layers", layers);
 }
 
-pv_status pvi_model_choose(pv_plan *plan, pv_arena *a, pvi_model_choice *out)
+bool pvi_model_is_auto(const pv_plan *plan)
 {
-    const char *colon = strchr(plan->s.model, ':'), *name = plan->s.model;
+    return strcmp(plan->s.model, "auto") == 0;
+}
+
+/* Labels decide, and they are declared. */
+static const char *auto_model(int64_t classes)
+{
+    return classes == 0 ? "squared" : classes > 2 ? "softmax" : "logistic";
+}
+
+pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_model_choice *out)
+{
+    const char *colon = strchr(plan->s.model, ':'),
+               *name = pvi_model_is_auto(plan) ? auto_model(classes) : plan->s.model;
     pv_status s;
 
     memset(out, 0, sizeof *out);
@@ -75,6 +87,39 @@ pvi_expect pvi_model_expect(const pvi_model_choice *m)
     if (model_props(m) & PV_CLASSIFY) e.classes = m->link ? 2 : -1;
     if (model_props(m) & PV_ANY_LABEL) e.classes = -1;
     return e;
+}
+
+pvi_expect pvi_auto_expect(const pv_plan *plan)
+{
+    const bool real = !isnan(plan->s.data.y_min) || !isnan(plan->s.data.y_max);
+    return (pvi_expect) { .classes = real ? 0 : -1, .y_lo = -INFINITY, .y_hi = INFINITY };
+}
+
+/* How many classes the declaration has, for model=auto; 0: numbers. */
+static pv_status declared_classes(pvi_job *j, const pvi_matrix *m, int64_t *classes)
+{
+    const pvi_data_cfg *c = &j->plan->s.data;
+    pvi_expect labels = pvi_auto_expect(j->plan);
+    int64_t features;
+    pv_status s = PV_OK;
+    *classes = m ? m->domain.classes : labels.classes;
+    if (m || !pvi_model_is_auto(j->plan)) return PV_OK;
+    if (labels.classes != 0 && (s = pvi_schema_shape(j->ctx, c, &features, &labels)) == PV_OK)
+        *classes = labels.classes;
+    return s;
+}
+
+static pv_status choose_model(pvi_job *j, const pvi_matrix *m)
+{
+    int64_t classes;
+    pv_status s = declared_classes(j, m, &classes);
+    if (s == PV_OK) s = pvi_model_choose(j->plan, classes, j->arena, &j->model);
+    if (s != PV_OK || !pvi_model_is_auto(j->plan)) return s;
+    if (classes == 0) pvi_log(j->ctx, PV_LOG_NOTE, "model = %s: the label is a number", j->model.named->name);
+    else
+        pvi_log(j->ctx, PV_LOG_NOTE, "model = %s: the label has %lld classes", j->model.named->name,
+                (long long)(classes < 0 ? 2 : classes));
+    return PV_OK;
 }
 
 static pv_status choose_reg_and_set(pvi_job *j)
@@ -425,7 +470,7 @@ static pv_status check_needs(pvi_job *j)
 static pv_status fill(pvi_job *j, const pvi_matrix *m)
 {
     pv_status s;
-    if ((s = pvi_model_choose(j->plan, j->arena, &j->model)) != PV_OK) return s;
+    if ((s = choose_model(j, m)) != PV_OK) return s;
     if ((s = choose_reg_and_set(j)) != PV_OK || (s = choose_optimizer(j)) != PV_OK) return s;
     if ((s = choose_mechanism(j)) != PV_OK) return s;
     if (m) {

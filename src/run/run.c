@@ -297,9 +297,9 @@ pv_status pv_plan_run(pv_plan *plan, pv_result **out)
     if (s != PV_OK) return s;
     pv_arena *a = pvi_arena_create(plan->ctx);
     if (!a) return pvi_nomem(plan->ctx);
-    s = pvi_model_choose(plan, a, &choice);
+    s = pvi_model_choose(plan, 2, a, &choice);
     if (s == PV_OK) {
-        const pvi_expect expect = pvi_model_expect(&choice);
+        const pvi_expect expect = pvi_model_is_auto(plan) ? pvi_auto_expect(plan) : pvi_model_expect(&choice);
         s = pvi_data_load(plan->ctx, &plan->s.data, &expect, &m);
     }
     pvi_arena_free(a);

@@ -14,7 +14,7 @@ static pv_status open_model(pv_model *m, const char *path)
     if ((s = pv_plan_create(m->ctx, &m->plan)) != PV_OK) return s;
     if ((s = pv_plan_load(m->plan, m->file.settings, strlen(m->file.settings), path)) != PV_OK) return s;
     m->plan->s.data.schema = m->file.schema; /* the text itself */
-    if ((s = pvi_model_choose(m->plan, m->arena, &m->choice)) != PV_OK) return s;
+    if ((s = pvi_model_choose(m->plan, m->file.domain.classes, m->arena, &m->choice)) != PV_OK) return s;
     const pv_model_ops *ops = m->choice.ops;
     if (ops->open && (s = ops->open(m->choice.cfg, &m->file.domain, m->ctx)) != PV_OK) return s;
     if (m->file.d != ops->dim(m->choice.cfg, &m->file.domain))

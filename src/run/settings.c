@@ -10,7 +10,8 @@
         key, type, offsetof(pvi_settings, field), def, lo, hi, cert, help, text                                      \
     }
 const pv_param pvi_settings_params[] = {
-    ROW("model", PV_STR, model, 0, 0, 0, true, "loss (a link) or model to train", "logistic"),
+    ROW("model", PV_STR, model, 0, 0, 0, true,
+        "loss (a link) or model to train; auto: logistic, softmax or squared, by the label", "auto"),
     ROW("reg", PV_STR, reg, 0, 0, 0, false, "penalty r(w) added to the average loss", "none"),
     ROW("set", PV_STR, set, 0, 0, 0, false, "constraint set for the weights", "none"),
     ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true, "algorithm; auto: pgd, and sgd for a network", "auto"),
@@ -226,6 +227,7 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     pvi_jw_open(&w, NULL, '{');
     pvi_settings s = plan->s;
     if (job) s.mechanism = job->mech->head.name;
+    if (job && pvi_model_is_auto(plan)) s.model = job->model.named->name;
     if (job) s.optimizer = job->opt->head.name;
     if (job) s.model = job->model.named->name; /* without layers: those are model.layers */
     write_rows(pvi_settings_params, &s, "", with_paths, &w);

@@ -17,4 +17,10 @@ ok verify a.pvt
 ok eval a.pvt "$data/adult/a9a.t.bz2" --json
 accuracy=$(sed -n 's/^ *"accuracy": \([^,]*\),$/\1/p' out)
 check "accuracy $accuracy on a9a is above 0.82" awk "BEGIN { exit !($accuracy > 0.82) }"
+
+[ -f "$data/mnist/train-images-idx3-ubyte.gz" ] || finish
+ok train "$data/mnist/train-images-idx3-ubyte.gz" --optimizer sgd --features 784 --epsilon 0.3 --delta 1e-5 --out i.pvt --quiet
+ok eval i.pvt "$data/mnist/t10k-images-idx3-ubyte.gz" --json
+accuracy=$(sed -n 's/^ *"accuracy": \([^,]*\),$/\1/p' out)
+check "accuracy $accuracy on MNIST is above 0.87" awk "BEGIN { exit !($accuracy > 0.87) }"
 finish
