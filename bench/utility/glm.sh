@@ -6,7 +6,7 @@
 # the defaults.  ijcnn1 has its own test file; Covertype (type 2 against the rest, columns by their public bounds) is
 # trained on four rows of five and tested on the fifth.  Lines "all" list the whole sweep.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/seeds.sh"
 epsilons=${EPSILONS:-0.1 0.5 1 2}
 
 open_set() { # name: $train, $test, $extra

@@ -8,7 +8,7 @@
 #   paper       sgd as in the paper's experiments: batches of 128, one pass, no momentum, last iterate, sigma = 0, 1, 2, 3
 #   tuned       pgd with settings that were chosen by looking at test accuracy: optimistic
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/seeds.sh"
 images=$data/mnist/train-images-idx3-ubyte.gz test_images=$data/mnist/t10k-images-idx3-ubyte.gz
 need "$images"
 need "$test_images"

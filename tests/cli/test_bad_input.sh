@@ -135,7 +135,7 @@ usage_error 'the model predicts a number, which needs declared bounds, the lower
 usage_error 'the model predicts a number, which needs declared bounds, the lower below the upper: data.y_min=A data.y_max=B, or a schema' \
     --model huber data.y_min=1 data.y_max=0
 usage_error 'data.y_min and data.y_max bound a real label, but the model tells classes apart: leave them out, or use model=squared' \
-    data.y_min=0 data.y_max=1
+    --model logistic data.y_min=0 data.y_max=1
 fails 2 'privet: data.y_min=3 data.y_max=1: the lower bound must be below the upper' \
     plan --rows 100 --features 3 --model squared data.y_min=3 data.y_max=1
 bad 'small:1:1: label +1 is outside the declared -2 .. 0.5; data.outside=clamp would clamp it' small --model tukey data.y_min=-2 data.y_max=0.5

@@ -1,4 +1,4 @@
-# lib.sh - sourced by the scripts beside it: finds data and command, runs a setting over seeds.
+# seeds.sh - sourced by the scripts beside it: finds data and command, runs a setting over seeds.
 #
 # Data: $PRIVET_DATA, else ../shared/data beside the tree.  Command: $PRIVET_COMMAND, else build/privet in the tree.
 # Runs are seeded, so repeatable and NOT PRIVATE; SEEDS="1 2 3" changes which (five by default).
