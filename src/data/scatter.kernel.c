@@ -168,7 +168,7 @@ static void modulus(const cvec *x, ptrdiff_t n, vec *out)
 }
 
 /* Along a side with points `stride` apart. */
-INLINE vec weigh(const pvi_lowpass *l, int o, const vec *x, ptrdiff_t stride)
+INLINE void weigh(const pvi_lowpass *l, int o, const vec *x, ptrdiff_t stride, vec *out)
 {
     const float *w = l->weight + (ptrdiff_t)o * l->taps;
     const int *at = l->at + (ptrdiff_t)o * l->taps;
@@ -177,7 +177,7 @@ INLINE vec weigh(const pvi_lowpass *l, int o, const vec *x, ptrdiff_t stride)
         even += x[at[k] * stride] * w[k];
         odd += x[at[k + 1] * stride] * w[k + 1];
     }
-    return even + odd;
+    *out = even + odd;
 }
 
 static void low_pass(const pvi_bank *b, int res, const vec *x, vec *part, vec *out)
@@ -185,8 +185,8 @@ static void low_pass(const pvi_bank *b, int res, const vec *x, vec *part, vec *o
     const pvi_lowpass *down = &b->low_rows[res], *across = &b->low_columns[res];
     const int columns = b->columns[res];
     for (int o = 0; o < down->out; o++) {
-        for (int c = 0; c < columns; c++) part[c] = weigh(down, o, x + c, columns);
-        for (int p = 0; p < across->out; p++) out[(ptrdiff_t)o * across->out + p] = weigh(across, p, part, 1);
+        for (int c = 0; c < columns; c++) weigh(down, o, x + c, columns, &part[c]);
+        for (int p = 0; p < across->out; p++) weigh(across, p, part, 1, &out[(ptrdiff_t)o * across->out + p]);
     }
 }
 
