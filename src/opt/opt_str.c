@@ -10,14 +10,14 @@
  *           printed variance: the printed noise is too small by its own proof.  The loss-distribution accountant
  *           on (1) needs far less than either.  calibration=paper: its sensitivities and equal shares, accounted for the
  *           same way.
- * Defaults  T = 12, growth 8; a sample holds n/20 rows (within 512 .. 16384): sampler.batch.
+ * Defaults  T = 20, growth 8; a sample holds n/20 rows (within 512 .. 16384): sampler.batch.
  * Cost      sum_t u_t samples, and T eigendecompositions; 4 d^2 doubles.
  * Reference D. Wang, J. Xu 2020, Algorithm 2; Abadi et al. 2016 for the sampled Gaussian. */
 #include "opt/region.h"
 
 static pv_status resolve(void *c, const pv_problem *p)
 {
-    return pvi_region_resolve(c, p, 12, 8.0);
+    return pvi_region_resolve(c, p, 20, 8.0);
 }
 
 const pv_optimizer_ops pv_optimizer_str = {

@@ -18,7 +18,7 @@
  *           (e) a budget that grows from step to step, and exact Gaussian composition.
  *           calibration=paper has none of (a)-(e) but its own sensitivities 2 G and 2 K sqrt d with equal shares; with
  *           accountant=zcdp:conversion=paper its variances are 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi), as printed.
- * Defaults  T = 16, growth 16; the rest in region.c.
+ * Defaults  T = 24, growth 16; the rest in region.c.
  * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 4 d^2 doubles.
  * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region method,
  *           ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */
@@ -26,7 +26,7 @@
 
 static pv_status resolve(void *c, const pv_problem *p)
 {
-    return pvi_region_resolve(c, p, 16, 16.0);
+    return pvi_region_resolve(c, p, 24, 16.0);
 }
 
 const pv_optimizer_ops pv_optimizer_tr = {

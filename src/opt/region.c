@@ -5,12 +5,17 @@
  * (1) The decrease along h, by the trapezoid rule from the gradients at both ends, over the predicted one:
  *     q = (g + g+)'h / 2 / (g'h + h'Hh/2).   Exact for quadratics; no function value is asked for.
  * (2) q < 0.1: b stays, the radius becomes 0.3 ||h||, and a shorter step from b is tried: g and H are known there.
- *     Otherwise b moves on; the radius is doubled if q > 0.6 and the step was as long as allowed, halved if q < 0.3.
- * (3) With alpha: the run stops when the multiplier falls to sqrt(alpha rho), the theory's sign of an alpha-SOSP; what is
+ *     Otherwise b moves on; the radius is halved if q < 0.3, and doubled again, up to r, if q > 0.6 and the step was
+ *     as long as allowed.
+ * (3) Near the end steps are short and the gradients of several releases say the same: e = g + H h predicts the next
+ *     one, with variance P (of g, per coordinate) plus v, what the measured distance shows beyond noise,
+ *     v = max(0, ||g+ - e||^2/d - P - a^2).  The new g is e + k (g+ - e), k = (P + v)/(P + v + a^2), its P is k a^2: far
+ *     from the end v is large and k = 1.
+ * (4) With alpha: the run stops when the multiplier falls to sqrt(alpha rho), the theory's sign of an alpha-SOSP; what is
  *     left of the budget goes into one last release and step there.
  * With calibration=paper the radius is fixed and every step is taken.
  *
- * Defaults  r = 4 to start with: (2) corrects it within a few steps.  With alpha, r = sqrt(alpha/rho) and
+ * Defaults  r = 4: (2) shortens steps that promise too much.  With alpha, r = sqrt(alpha/rho) and
  *           T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
  *           weight 0.7: for logistic rows the Hessian then costs nothing beside the gradient (glm_joint.c).
  *           damping 0.3 for convex losses, whose noise was already clamped at 0; 1 for others: less and the lowest
@@ -60,7 +65,8 @@ pv_status pvi_region_init(void *s_, const void *c_, const pv_problem *p, pv_aren
     s->g = pv_arena_f64(a, p->d);
     s->h = pv_arena_f64(a, p->d);
     s->H = pv_arena_f64(a, p->d * p->d);
-    if (!s->base || !s->g || !s->h || !s->H) return PV_E_NOMEM;
+    s->predicted = pv_arena_f64(a, p->d);
+    if (!s->base || !s->g || !s->h || !s->H || !s->predicted) return PV_E_NOMEM;
     return pvi_second_init(&s->s, c, p, a);
 }
 
@@ -92,8 +98,25 @@ static bool accept(pvi_region *s, int64_t d, double most)
     return true;
 }
 
+/* (3): s->s.g becomes the better estimate; h leads from the base to where it was released. */
+static void combine(pvi_region *s, int64_t d, double noise)
+{
+    const double a2 = noise * noise;
+    double far = 0.0;
+    for (int64_t i = 0; i < d; i++) {
+        double e = s->g[i] - s->shift * s->h[i]; /* the added curvature is not the objective's */
+        for (int64_t j = 0; j < d; j++) e += s->H[i * d + j] * s->h[j];
+        s->predicted[i] = e;
+        far += (s->s.g[i] - e) * (s->s.g[i] - e);
+    }
+    const double prior = s->variance + fmax(0.0, far / (double)d - s->variance - a2), k = prior / (prior + a2);
+    for (int64_t i = 0; i < d; i++) s->s.g[i] = s->predicted[i] + k * (s->s.g[i] - s->predicted[i]);
+    s->variance = k * a2;
+}
+
 static void move_base(pvi_region *s, const double *w, int64_t d)
 {
+    s->shift = s->s.shift;
     memcpy(s->base, w, (size_t)d * sizeof *w);
     memcpy(s->g, s->s.g, (size_t)d * sizeof *w);
     memcpy(s->H, s->s.H, (size_t)(d * d) * sizeof *w);
@@ -108,11 +131,17 @@ pv_status pvi_region_step(void *s_, const void *c_, const pv_problem *p, int64_t
     pvi_loop_begin(&s->s.loop, p, t, o, w);
     pv_status st = pvi_second_query(&s->s, p, o, w, units, c->damping);
     if (st != PV_OK) return st;
-    if (t == 1 || c->calibration == PVI_SECOND_PAPER || accept(s, d, c->radius)) move_base(s, w, d);
+    const double noise = pvi_second_noise(p, units);
+    const bool paper = c->calibration == PVI_SECOND_PAPER;
+    if (t == 1 || paper || accept(s, d, c->radius)) {
+        if (t > 1 && !paper && noise > 0.0) combine(s, d, noise);
+        else s->variance = noise * noise;
+        move_base(s, w, d);
+    }
     if ((st = pvi_trust_solve(&s->s.trust, s->H, s->g, s->radius, s->h)) != PV_OK)
         return pvi_fail(p->ctx, st, "the trust-region step has no solution in numbers");
     for (int64_t j = 0; j < d; j++) w[j] = s->base[j] + s->h[j];
-    if (s->stop) return PV_DONE; /* (3): w is what is returned, whatever the output rule */
+    if (s->stop) return PV_DONE; /* (4): w is what is returned, whatever the output rule */
     s->stop = !isnan(c->alpha) && s->s.trust.lambda <= sqrt(c->alpha * pvi_second_rho(p)) && t < c->loop.steps;
     return pvi_loop_end(&s->s.loop, p, t, w);
 }

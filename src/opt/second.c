@@ -114,7 +114,7 @@ pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, con
     memset(diag, 0, (size_t)d * sizeof *diag);
     p->reg->grad(p->reg_cfg, w, s->g, d); /* (4) */
     p->reg->curv(p->reg_cfg, w, diag, d);
-    const double shift = damping * hessian_noise(p, units); /* (5) */
-    for (int64_t i = 0; i < d; i++) s->H[i * d + i] += diag[i] + shift;
+    s->shift = damping * hessian_noise(p, units); /* (5) */
+    for (int64_t i = 0; i < d; i++) s->H[i * d + i] += diag[i] + s->shift;
     return PV_OK;
 }

@@ -15,6 +15,7 @@ typedef struct pvi_second { /* first member of a method's state */
     pvi_loop loop;
     pvi_trust trust;
     double *g, *H, *h; /* borrowed from the arena */
+    double shift;      /* added to the diagonal of H */
     int64_t left;      /* planned events not spent yet */
 } pvi_second;
 

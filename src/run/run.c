@@ -47,6 +47,9 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
         lines[n++] =
             "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
             "epsilon of one choice.";
+    if (j->opt->joint)
+        lines[n++] = "Gradient and Hessian leave in one vector; clip_norm bounds what one row adds to it, under replace half of "
+                     "what another row in its place changes. A release may spend several events for less noise.";
     if (j->sampler == PVI_POISSON)
         lines[n++] = "Batches are drawn by Poisson sampling inside the run and are never revealed.";
     if (j->plan->s.diagnostics) lines[n++] = pvi_cert_diagnostics;
