@@ -1,9 +1,9 @@
 #!/bin/sh
-# make_corpus.sh FOLDER - small valid inputs to start the row and schema harnesses from:
+# make_corpus.sh FOLDER - small valid inputs to start the row, schema and network harnesses from:
 #   sh tests/fuzz/make_corpus.sh corpus && build-fuzz/tests/fuzz/fuzz_libsvm -max_total_time=600 corpus/libsvm
 set -eu
 folder=${1:?which folder?}
-mkdir -p "$folder/libsvm" "$folder/csv" "$folder/schema" "$folder/idx" "$folder/npy" "$folder/cifar"
+mkdir -p "$folder/libsvm" "$folder/csv" "$folder/schema" "$folder/idx" "$folder/npy" "$folder/cifar" "$folder/net"
 
 # Two bytes of settings, then the file.
 put() { # name, settings, text
@@ -18,6 +18,8 @@ put libsvm/bare '\1\1' '1:1 2:3\n2:1\n'
 put libsvm/real '\4\2' '0.5 1:1\n-1 2:1\n2 3:1\n'
 put libsvm/drop '\62\0' '1 1:1 9:2 10:3\n-1 2:1 11:1\n'
 put libsvm/wide '\0\3' '1 1:1\n-1 1024:1\n1 3000:1\n'
+put net/image '\33\33\0\11' 'conv16x8s2same,relu,pool2s1,conv32x4s2valid,gelu,avgpool2,flatten,dense32,tanh,dense'
+put net/table '\0\0\20\2' 'dense8,groupnorm2,relu,dense'
 for tool in gzip bzip2; do
     put "libsvm/$tool" '\0\0' ''
     printf '+1 1:0.5 3:-0.25\n-1 2:1\n' | $tool -c >>"$folder/libsvm/$tool"

@@ -234,6 +234,29 @@ static void noise_power_falls_by_beta(void **state)
     free(g);
 }
 
+/* Tensors are smoothed one by one: nothing leaks across their borders. */
+static void tensors_are_smoothed_on_their_own(void **state)
+{
+    (void)state;
+    enum { D = 5000 };
+    static const int64_t sizes[] = { 3, 2900, 1, 2096 };
+    const pv_problem p = { .d = D, .tensor = sizes, .tensors = 4 }, whole = { .d = D };
+    double g[D], want[D], all[D];
+    uint64_t seed = 9;
+    pv_arena *a = pvi_arena_create(ctx);
+    pvi_smoother s;
+    PVT_OK(pvi_smooth_open(&s, a, 2.0, D));
+    fill(g, D, RANDOM, &seed);
+    memcpy(want, g, sizeof g);
+    memcpy(all, g, sizeof g);
+    for (int64_t i = 0, at = 0; i < 4; at += sizes[i++]) pvi_smooth(&s, want + at, sizes[i]);
+    pvi_smooth_tensors(&s, &p, g);
+    assert_memory_equal(g, want, sizeof g);
+    pvi_smooth_tensors(&s, &whole, all);
+    PVT_TRUE(fabs(all[2] - g[2]) > 1e-6);
+    pvi_arena_free(a);
+}
+
 static void bad_sigma_is_refused(void **state)
 {
     (void)state;
@@ -253,6 +276,7 @@ int main(void)
         cmocka_unit_test(changes_of_method_match_the_fft),     cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(one_smoother_serves_shorter_vectors), cmocka_unit_test(gamma_and_beta_match_sums_and_tables),
         cmocka_unit_test(noise_power_falls_by_beta),           cmocka_unit_test(bad_sigma_is_refused),
+        cmocka_unit_test(tensors_are_smoothed_on_their_own),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }
