@@ -161,7 +161,7 @@ static int check_words(const command *cmd, const args *a)
     if (a->n_words > cmd->max_words)
         return usage("unexpected argument %s; usage: privet %s %s", a->words[cmd->max_words], cmd->name, cmd->words);
     if (a->n_words < cmd->min_words) return usage("%s needs more: privet %s %s", cmd->name, cmd->name, cmd->words);
-    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT)))
+    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH)))
         return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
     return check_twice(a);
 }

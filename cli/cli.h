@@ -22,7 +22,8 @@ enum {                /* which commands know an option */
        OPT_ALWAYS = 64u,
        OPT_ACCT = 128u, /* questions about events: account, calibrate, curve       */
        OPT_DRAW = 256u,
-       OPT_FORMAT = 512u /* writes a model in a format of other programs           */
+       OPT_FORMAT = 512u, /* writes a model in a format of other programs           */
+       OPT_SYNTH = 1024u /* takes settings of its own */
 };
 typedef struct option {
     const char *name;
@@ -76,6 +77,7 @@ int cmd_list(cli *c);
 int cmd_account(cli *c);
 int cmd_calibrate(cli *c);
 int cmd_curve(cli *c);
+int cmd_synth(cli *c);
 int cmd_report(cli *c);
 int cmd_demo(cli *c);
 int cmd_help(cli *c);

@@ -28,6 +28,8 @@ const command cli_commands[] = {
       "delta at every epsilon, and the errors of every test" },
     { "list", cmd_list, "[KIND]", 0, 1, OPT_JSON, "every plug-in and setting: default, range, meaning" },
     { "demo", cmd_demo, "[FOLDER]", 0, 1, OPT_QUIET, "the whole path once, on data made up on the spot" },
+    { "synth", cmd_synth, "FOLDER [rows=N] [heldout=N] [seed=N]", 1, 1, OPT_SYNTH | OPT_QUIET,
+      "a made-up table of five classes that a linear model cannot separate" },
     { "help", cmd_help, "[COMMAND]", 0, 1, 0, "how to use a command" },
     { "man", cmd_man, "", 0, 0, 0, NULL },
     { "complete", cmd_complete, "", 0, 0, 0, NULL },

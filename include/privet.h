@@ -108,6 +108,8 @@ PV_API void pv_result_free(pv_result *r);
 /* ---- demonstration data ------------------------------------------------------------- */
 /* Writes demo_train.csv, demo_test.csv and demo.schema.json: made-up hospital stays. */
 PV_MUST pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows);
+/* Writes madelon_train.csv, madelon_test.csv and madelon.schema.json: 20 numbers a row, five classes. */
+PV_MUST pv_status pv_synth_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows);
 
 /* ---- model file ------------------------------------------------------------------- */
 PV_MUST pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out);

@@ -105,7 +105,8 @@ enum {
     PV_ELASTIC = 2048u, /* regulariser: a ||w||_1 + (strong/2) ||w||^2, with a = 0 if PV_SMOOTH */
     PV_L1_FIRST = 4096u, /* set: soft threshold, then project, is the exact prox of a ||w||_1  */
     PV_L1_FLAT = 8192u, /* set: ||w||_1 is constant on it, so an l1 penalty changes nothing    */
-    PV_ANY_LABEL = 16384u /* model: classes or numbers, its loss follows the labels           */
+    PV_ANY_LABEL = 16384u, /* model: classes or numbers, its loss follows the labels          */
+    PV_BLOCKS = 32768u /* model: the gradient of each tensor is that of its own convex problem */
 };
 
 /* ---- GLM link: phi of the margin and its derivatives, a vector at a time ----------- */
@@ -280,6 +281,8 @@ typedef struct pv_problem { /* public quantities only                           
 /* g = M(sum of clipped row gradients at w) / expected batch size (never the realised one):
  * sampled, clipped, summed, noised, metered. */
 pv_status pv_query_grad(pv_oracle *o, const double *w, double *g);
+/* The same with `factor` >= 1 times the noise; its planned event is pvi_event_scale(grad_event, factor). */
+pv_status pv_query_grad_scaled(pv_oracle *o, const double *w, double factor, double *g);
 /* k: a vertex v_k of the set with small <v_k, sum of clipped row gradients at w>, chosen by the
  * exponential mechanism; metered like a gradient.  Only for an optimiser that `selects`. */
 pv_status pv_query_atom(pv_oracle *o, const double *w, int64_t *k);
@@ -312,6 +315,7 @@ typedef struct pv_optimizer_ops {
     pv_status (*noise)(const void *cfg, const pv_problem *p, double *multiplier);
     /* Optional: asks for joint releases and never for gradients; sets j->scale (and j->plain) after resolve. */
     void (*joint)(const void *cfg, const pv_problem *p, pv_joint *j);
+    const char *model; /* optional: the model it trains where none or mlp is named              */
 } pv_optimizer_ops;
 
 /* ---- mirror map: a distance other than the Euclidean one ------------------------------------

@@ -40,6 +40,7 @@ const char *pvi_event_name(pv_ev_kind kind); /* "gaussian"; "unknown" */
 /* A copy in which the noise multiplier of every Gaussian and the scale of every Laplace is
  * multiplied by s and every selection's epsilon divided by s; other leaves stay.  NULL: no memory. */
 const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s);
+double pvi_event_noise_max(const pv_event *ev); /* largest noise multiplier of its Gaussians; 0: none */
 
 /* Walks the leaves (a sampled leaf counts as one) in the order a run must release them. */
 typedef struct pvi_meter pvi_meter;

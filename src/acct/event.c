@@ -191,6 +191,16 @@ const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s)
     return scale(a, ev, s, 1);
 }
 
+double pvi_event_noise_max(const pv_event *ev)
+{
+    double most = ev->kind == PV_EV_GAUSSIAN ? ev->a : 0.0;
+    for (const pv_event *p = ev->sub; p; p = p->next) {
+        most = fmax(most, pvi_event_noise_max(p));
+        if (ev->kind != PV_EV_SEQ) break; /* only a sequence has more than one part */
+    }
+    return most;
+}
+
 /* ---- terms ------------------------------------------------------------------------------------------ */
 
 typedef struct walk {

@@ -7,7 +7,7 @@
  * with a bend (short stays after an emergency are a bad sign) and two interactions that a linear model cannot
  * see, so a fit has something to learn and something it cannot reach.  The same seed writes the same bytes.
  * A few values are missing, some texts are quoted: what a real export looks like. */
-#include "core/core.h"
+#include "data/synth.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -23,26 +23,6 @@ typedef struct stay {
     bool bmi_missing, ward_missing, readmitted;
 } stay;
 
-/* ---- random numbers for the demonstration only; noise never comes from here ------------------------ */
-static uint64_t next(uint64_t *s)
-{
-    uint64_t z = (*s += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-static double uniform(uint64_t *s)
-{
-    return ((double)(next(s) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(uint64_t *s)
-{
-    const double u = uniform(s), v = uniform(s);
-    return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);
-}
-
 static double within(double x, double lo, double hi)
 {
     return x < lo ? lo : x > hi ? hi : x;
@@ -50,7 +30,7 @@ static double within(double x, double lo, double hi)
 
 static int pick(uint64_t *s, const double *weight, int n)
 {
-    double u = uniform(s);
+    double u = pvi_synth_uniform(s);
     for (int i = 0; i < n - 1; i++) {
         u -= weight[i];
         if (u < 0) return i;
@@ -63,18 +43,18 @@ static void draw_columns(uint64_t *s, stay *p)
 {
     static const double admission[] = { 0.45, 0.25, 0.30 }, ward[] = { 0.24, 0.26, 0.30, 0.10, 0.10 };
     static const double discharge[] = { 0.66, 0.17, 0.14, 0.03 };
-    p->age = (int)within(64 + 17 * normal(s), 18, 100);
-    p->sex = (int)(next(s) & 1);
+    p->age = (int)within(64 + 17 * pvi_synth_normal(s), 18, 100);
+    p->sex = (int)(pvi_synth_next(s) & 1);
     p->admission = pick(s, admission, 3);
-    p->ward = p->age > 80 && uniform(s) < 0.5 ? 4 : pick(s, ward, 5);
-    p->discharge = p->age > 75 && uniform(s) < 0.35 ? 2 : pick(s, discharge, 4);
-    p->days = (int)within(1 - 5 * log(uniform(s)) + (p->ward == 4 ? 4 : 0), 0, 30);
-    p->visits = (int)within(-1.6 * log(uniform(s)), 0, 20);
-    p->medications = (int)within(4 + 0.12 * p->age + 5 * normal(s) + 1.5 * p->visits, 0, 60);
-    p->bmi = within(27 + 5 * normal(s), 12, 70);
-    p->creatinine = within(exp(0.05 + 0.35 * normal(s) + 0.004 * (p->age - 60)), 0.2, 12);
-    p->bmi_missing = uniform(s) < 0.04;
-    p->ward_missing = uniform(s) < 0.01;
+    p->ward = p->age > 80 && pvi_synth_uniform(s) < 0.5 ? 4 : pick(s, ward, 5);
+    p->discharge = p->age > 75 && pvi_synth_uniform(s) < 0.35 ? 2 : pick(s, discharge, 4);
+    p->days = (int)within(1 - 5 * log(pvi_synth_uniform(s)) + (p->ward == 4 ? 4 : 0), 0, 30);
+    p->visits = (int)within(-1.6 * log(pvi_synth_uniform(s)), 0, 20);
+    p->medications = (int)within(4 + 0.12 * p->age + 5 * pvi_synth_normal(s) + 1.5 * p->visits, 0, 60);
+    p->bmi = within(27 + 5 * pvi_synth_normal(s), 12, 70);
+    p->creatinine = within(exp(0.05 + 0.35 * pvi_synth_normal(s) + 0.004 * (p->age - 60)), 0.2, 12);
+    p->bmi_missing = pvi_synth_uniform(s) < 0.04;
+    p->ward_missing = pvi_synth_uniform(s) < 0.01;
 }
 
 /* s z of (1) */
@@ -94,7 +74,7 @@ static double logit(const stay *p)
 static void draw(uint64_t *s, stay *p)
 {
     draw_columns(s, p);
-    p->readmitted = uniform(s) < 1.0 / (1.0 + exp(-logit(p)));
+    p->readmitted = pvi_synth_uniform(s) < 1.0 / (1.0 + exp(-logit(p)));
 }
 
 /* ---- files --------------------------------------------------------------------------------------------- */
@@ -180,13 +160,19 @@ static pv_status write_schema(pv_ctx *ctx, const char *path)
     return s;
 }
 
-pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows)
+pv_status pvi_synth_folder(pv_ctx *ctx, const char *folder, int64_t rows, int64_t heldout_rows)
 {
-    pv_status s = PV_OK;
-    if (!ctx) return PV_E_ARG;
     if (!folder || !*folder || rows < 1 || heldout_rows < 0 || rows > 10000000 || heldout_rows > 10000000)
         return pvi_fail(ctx, PV_E_ARG, "a demonstration needs a folder and between 1 and 10000000 rows");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return pvi_fail(ctx, PV_E_IO, "%s: %s", folder, strerror(errno));
+    return PV_OK;
+}
+
+pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows)
+{
+    if (!ctx) return PV_E_ARG;
+    pv_status s = pvi_synth_folder(ctx, folder, rows, heldout_rows);
+    if (s != PV_OK) return s;
     const size_t n = strlen(folder) + 32;
     char *path = pvi_alloc(ctx, n);
     if (!path) return pvi_nomem(ctx);

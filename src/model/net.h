@@ -65,6 +65,7 @@ typedef struct pvi_net_cfg {
     const char *layers; /* settings */
     int64_t loss, clipping, seed;
     double gamma, scale; /* scale: factor of every input value */
+    double radius;       /* of hidden values: split.c only      */
     pvi_net net;         /* filled by pvi_net_open */
 } pvi_net_cfg;
 /* The slot `open`: reads the layers and checks them against the domain. */

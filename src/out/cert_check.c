@@ -4,13 +4,13 @@
  *   (1)  noise_stddev = noise_multiplier * sensitivity
  *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out and where replace is
  *        counted as two zero-out steps (the group bound), 2 under replace otherwise
- *   (3)  every noisy leaf of the events has the mechanism's kind and the recorded noise multiplier,
+ *   (3)  every noisy leaf of the events has the mechanism's kind and a noise multiplier from noise_multiplier, the
+ *        lowest, to noise_multiplier_max, the highest;
  *        stands under the recorded sampler at the rate batch / rows, and there are `queries` of them; the multiplier of a selection is
  *        1 / its epsilon
  *   (4)  under replace one row changes a sum by up to 2 clip_norm, so that each leaf of the replace
- *        events, which are otherwise the same releases, has a multiplier of at most
- *        noise_stddev / (2 clip_norm); the group bound counts zero-out steps, so there the limit is
- *        noise_multiplier
+ *        events, which are otherwise the same releases, has at most the share s of its multiplier,
+ *        s noise_multiplier = noise_stddev / (2 clip_norm); the group bound counts zero-out steps, so there s = 1
  *   (5)  the recorded accountant, run again, gives at most the claimed epsilon: no tolerance
  *   (6)  epsilon_replace >= epsilon: a replaced row is a row left out and another put in
  *   (7)  the settings speak of the same model, optimizer, mechanism, relation and delta
@@ -56,11 +56,16 @@ static void add_leaves(int64_t times, tally *t)
     t->leaves = times > INT64_MAX - t->leaves ? INT64_MAX : t->leaves + times;
 }
 
+static double multiplier(const pv_event *leaf)
+{
+    return leaf->kind == PV_EV_SELECT ? 1.0 / leaf->a : leaf->a;
+}
+
 static void count_leaf(const pv_event *ev, int64_t times, tally *t)
 {
     if (ev->kind != t->kind) t->other_kind = true;
     if (t->above != t->sampler) t->other_sampler = true;
-    const double z = ev->kind == PV_EV_SELECT ? 1.0 / ev->a : ev->a;
+    const double z = multiplier(ev);
     if (z < t->lowest) t->lowest = z;
     if (z > t->highest) t->highest = z;
     add_leaves(times, t);
@@ -111,6 +116,23 @@ static bool same_releases(const pv_event *x, const pv_event *y)
     }
 }
 
+/* Of the same releases: no leaf of y has more than `share` of the multiplier x has there. */
+static bool noise_within(const pv_event *x, const pv_event *y, double share)
+{
+    switch (x->kind) {
+    case PV_EV_CYCLIC:
+    case PV_EV_REPEAT:
+    case PV_EV_POISSON:
+    case PV_EV_FIXED: return noise_within(x->sub, y->sub, share);
+    case PV_EV_SEQ:
+        for (x = x->sub, y = y->sub; x; x = x->next, y = y->next)
+            if (!noise_within(x, y, share)) return false;
+        return true;
+    case PV_EV_NONE: return true;
+    default: return multiplier(y) <= multiplier(x) * share * (1.0 + 2.0 * rounding);
+    }
+}
+
 /* The event kind a sampler puts above its leaves; PV_EV_NONPRIVATE: no such sampler. */
 static pv_ev_kind event_of_sampler(const char *sampler)
 {
@@ -121,13 +143,19 @@ static pv_ev_kind event_of_sampler(const char *sampler)
     return PV_EV_NONPRIVATE;
 }
 
+/* Of the noisiest release; a certificate that was not written yet may leave it out. */
+static double noise_max(const pvi_cert *c)
+{
+    return c->noise_multiplier_max > 0.0 ? c->noise_multiplier_max : c->noise_multiplier;
+}
+
 /* (3): the leaf of a ball is its delta, which must not be below that of the recorded radius. */
 static pv_status check_leaves(pv_ctx *ctx, const char *name, const pvi_cert *c, const tally *t)
 {
     const double z = c->noise_multiplier;
     if (t->leaves == 0) return PV_OK;
     if (t->kind == PV_EV_BALL && t->lowest >= pvi_ball_delta(1.0, z, (double)c->weights) * (1.0 - 1e-9)) return PV_OK;
-    if (t->kind != PV_EV_BALL && near(t->lowest, z) && near(t->highest, z)) return PV_OK;
+    if (t->kind != PV_EV_BALL && near(t->lowest, z) && near(t->highest, noise_max(c))) return PV_OK;
     return refuse(ctx, name, "noise_multiplier is not the one of the events");
 }
 
@@ -154,7 +182,6 @@ static pv_status check_events(pv_ctx *ctx, const char *name, const pvi_cert *c)
 
 static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
-    tally t = { .lowest = INFINITY, .highest = -INFINITY };
     if (c->relation == PV_REL_REPLACE) return PV_OK; /* the headline, already checked */
     if (!c->events_replace || !c->accountant_replace)
         return refuse(ctx, name, "the events or the accountant under replace are missing");
@@ -162,10 +189,9 @@ static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
         return refuse(ctx, name, "epsilon_replace is below epsilon, but replacing a row costs at least as much");
     if (!same_releases(c->events, c->events_replace))
         return refuse(ctx, name, "events and events_replace are not the same releases");
-    count(c->events_replace, 1, &t);
     const double most = c->replace_is_group_bound ? c->noise_multiplier
                                                   : c->noise_stddev / (2.0 * c->clip_norm + c->rounding_allowance);
-    if (t.leaves > 0 && !(t.highest <= most * (1.0 + rounding))) /* (4) */
+    if (!noise_within(c->events, c->events_replace, most / c->noise_multiplier)) /* (4) */
         return refuse(ctx, name, "the replace events claim more noise than there is against the change of a row");
     return PV_OK;
 }
@@ -184,6 +210,8 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (!positive(c->row_norm) || !positive(c->clip_norm) || !positive(c->sensitivity) ||
         !positive(c->noise_multiplier) || !positive(c->noise_stddev))
         return refuse(ctx, name, "row_norm, clip_norm, sensitivity and noise must be finite and above 0");
+    if (!(noise_max(c) >= c->noise_multiplier && isfinite(noise_max(c))))
+        return refuse(ctx, name, "noise_multiplier_max is below noise_multiplier, or not finite");
     if (!(c->batch >= 1.0 && c->batch <= (double)c->rows))
         return refuse(ctx, name, "batch is not between 1 and the number of rows");
     if (!(c->rounding_allowance >= 0.0)) return refuse(ctx, name, "rounding_allowance is below 0");
@@ -197,6 +225,7 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
 
 static pv_status check_present(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
+    if (c->conditional) return refuse(ctx, name, "a conditional statement that nothing here can make again");
     if (c->why_not) return refuse(ctx, name, "it says private, and gives a reason why it is not");
     if (!c->events || !c->accountant) return refuse(ctx, name, "the events or the accountant are missing");
     if (!c->model || !c->optimizer || !c->mechanism || !c->sampler || !c->data_digest || !c->settings)

@@ -13,7 +13,7 @@
 #include "out.h"
 
 #define FORMAT "privet-certificate"
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 typedef enum ftype {
     T_FORMAT, /* the first four are derived: not in the struct */
@@ -46,6 +46,7 @@ static const field fields[] = {
     { "statement", T_STATEMENT, 0 },
     { "not_covered", T_NOT_COVERED, 0 },
     { "assumptions", T_SENTENCES, AT(assumptions) },
+    { "conditional", T_OBJECT, AT(conditional) },
     { "relation", T_RELATION, AT(relation) },
     { "epsilon", T_F64, AT(epsilon) },
     { "delta", T_F64, AT(delta) },
@@ -70,6 +71,7 @@ static const field fields[] = {
     { "rounding_allowance", T_F64, AT(rounding_allowance) },
     { "sensitivity", T_F64, AT(sensitivity) },
     { "noise_multiplier", T_F64, AT(noise_multiplier) },
+    { "noise_multiplier_max", T_F64, AT(noise_multiplier_max) },
     { "noise_stddev", T_F64, AT(noise_stddev) },
     { "grid_spacing", T_F64, AT(grid_spacing) },
     { "queries", T_I64, AT(queries) },
@@ -170,6 +172,7 @@ pv_status pvi_cert_write(pv_ctx *ctx, const pvi_cert *cert, char **json)
 
     *json = NULL;
     if (!c.made_by) c.made_by = "privet " PV_VERSION;
+    if (c.noise_multiplier_max == 0.0) c.noise_multiplier_max = c.noise_multiplier;
     if (c.relation == PV_REL_REPLACE) { /* nothing beside the headline */
         c.epsilon_replace = c.epsilon;
         c.accountant_replace = NULL;

@@ -24,6 +24,8 @@ typedef struct pvi_cert {
     int64_t rows, features, weights; /* n, columns, d as used in the guarantee */
     bool features_measured; /* taken from the file, treated as public */
     double clip_norm, sensitivity, noise_multiplier, noise_stddev, grid_spacing, row_norm;
+    double noise_multiplier_max;    /* of the noisiest release; 0 when writing: noise_multiplier, as in all of them */
+    const char *conditional;        /* JSON object: what holds under more assumptions; NULL: nothing */
     double rounding_allowance;      /* part of the sensitivity that pays for floating-point and the grid */
     int64_t queries;                /* noisy releases the events pay for */
     const char *data_digest;        /* keyed hash, hex */

@@ -45,6 +45,8 @@ struct pv_oracle {
     double *gradient, *score; /* of a selection */
     double *value;            /* of a joint release */
     int64_t queries;
+    const pv_event *scaled; /* of the last query with another noise than planned for one, and its factor */
+    double factor;
 };
 
 static pv_status create_lanes(pv_oracle *o)
@@ -277,6 +279,20 @@ pv_status pv_query_grad(pv_oracle *o, const double *w, double *g)
     memset(g, 0, (size_t)o->job->prob.d * sizeof *g);
     const pv_status s = sum_at(o, w, o->job->prob.grad_event, 1);
     return s == PV_OK ? release_sum(o, o->job->prob.grad_event, o->job->noise_scale, g) : s;
+}
+
+pv_status pv_query_grad_scaled(pv_oracle *o, const double *w, double factor, double *g)
+{
+    const pvi_job *j = o->job;
+    PVI_REQUIRE(!j->opt->joint && factor >= 1.0 && isfinite(factor));
+    memset(g, 0, (size_t)j->prob.d * sizeof *g);
+    if (!o->scaled || o->factor != factor) {
+        o->scaled = pvi_event_scale(o->arena, j->prob.grad_event, factor);
+        o->factor = factor;
+    }
+    if (!o->scaled) return pvi_nomem(o->ctx);
+    const pv_status s = sum_at(o, w, o->scaled, 1);
+    return s == PV_OK ? release_sum(o, o->scaled, pv_up(j->noise_scale * factor, 2), g) : s;
 }
 
 /* H += share times the matrix of the released coordinates. */

@@ -40,6 +40,14 @@ bool pvi_model_is_auto(const pv_plan *plan)
     return strcmp(plan->s.model, "auto") == 0;
 }
 
+/* The model an optimiser is made for, where none was named or just a network. */
+static const char *trained_instead(const pv_plan *plan, const char *name)
+{
+    const pv_optimizer_ops *o =
+        (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, plan->s.optimizer);
+    return o && o->model && (pvi_model_is_auto(plan) || strcmp(name, "mlp") == 0) ? o->model : name;
+}
+
 /* Labels decide, and they are declared. */
 static const char *auto_model(int64_t classes)
 {
@@ -55,6 +63,7 @@ pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_mode
     memset(out, 0, sizeof *out);
     if (colon && !(name = pvi_arena_strdup(a, plan->s.model, (size_t)(colon - plan->s.model))))
         return pvi_nomem(plan->ctx);
+    name = trained_instead(plan, name);
     const pv_plugin *link = pv_find(PV_KIND_link, name), *model = pv_find(PV_KIND_model, name);
     if (model && strcmp(name, "glm") == 0)
         return pvi_fail(plan->ctx, PV_E_PARAM, "model=glm: name the loss instead, for example model=logistic");
@@ -463,6 +472,7 @@ static pv_status check_needs(pvi_job *j)
                                              : "a bounded constraint set (set=l2ball, ...)"
                        : missing & PV_LMO     ? "a constraint set with a linear oracle (set=l1ball, ...)"
                        : missing & PV_HESSIAN ? "a loss with a Hessian"
+                       : missing & PV_BLOCKS  ? "a network of dense layers and relu: model=mlp"
                                               : "something this loss, penalty or set does not have";
     return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s needs %s", j->opt->head.name, what);
 }

@@ -118,6 +118,7 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
         .clip_norm = j->sensitivity == j->sensitivity_replace ? j->radius_replace : j->radius,
         .sensitivity = j->sensitivity,
         .noise_multiplier = j->noise_multiplier,
+        .noise_multiplier_max = fmax(j->noise_multiplier, pvi_event_noise_max(j->events)),
         .noise_stddev = j->noise_scale,
         .grid_spacing = j->spacing,
         .row_norm = j->dom.row_norm,

@@ -8,7 +8,7 @@ for form in --help -h help; do
     has out 'usage: privet COMMAND ...'
     has out 'exit codes: 0 done, 2 usage, 3 input or certificate that does not hold, 4 budget refused, 5 internal'
 done
-for command in train predict eval plan verify export account calibrate curve list demo help; do
+for command in train predict eval plan verify export account calibrate curve list demo synth help; do
     ok "$command" --help
     has out "usage: privet $command"
     has out '--help'

@@ -55,7 +55,8 @@ static void for_each(net_check *check)
     for (int64_t i = 0; (head = pv_nth(PV_KIND_model, i)) != NULL; i++) {
         if (!((const pv_model_ops *)(const void *)head)->open) continue;
         n++;
-        if (strcmp(head->name, "mlp") == 0) check_all(check, head->name, NULL, 0, 37, 128);
+        if (strcmp(head->name, "mlp") == 0 || strcmp(head->name, "split-mlp") == 0)
+            check_all(check, head->name, NULL, 0, 37, 128);
         else if (strcmp(head->name, "cifar-cnn") == 0) check_all(check, head->name, NULL, 32, 3, 4);
         else check_all(check, head->name, NULL, 28, 1, 70);
     }

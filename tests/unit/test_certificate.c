@@ -409,7 +409,7 @@ static void edited_text_with_a_repaired_checksum(void **state)
         { "\"rows\": 20000", "\"rows\": 2e4", "whole number" },
         { "\"rows\": 20000", "\"rows\": \"many\"", "whole number" },
         { "\"private\": true", "\"private\": 1", "true or false" },
-        { "\"version\": 1", "\"version\": 2", "version 2" },
+        { "\"version\": 2", "\"version\": 3", "version 3" },
         { "privet-certificate", "other-certificate", "not a privet certificate" },
         { "\"relation\": \"zero-out\"", "\"relation\": \"add\"", "zero-out or replace" },
         { "\"delta\": 1e-05", "\"delta\": 0.00001", "not as privet writes it" },

@@ -1,0 +1,220 @@
+/* opt_sbcd.c - DP-SBCD: stochastic block coordinate descent for networks with bounded Lipschitz constants.
+ *
+ * Solves    min_theta  sum_d problems of the layers (model/split.c), each layer's matrix of spectral norm <= rho
+ * Iterates  for every mini-batch, all layers d at once, from one release
+ *             g = pv_query(theta)         g_d = (1/b) sum_i clip((V_d - U_d) x_d'), noise sigma sqrt(o(k)/min o)
+ *             m_d = beta m_d + g_d;  theta_d <- prox_{eta, r}(theta_d - eta m_d)                          (1)
+ *             theta_d <- theta_d min(1, rho / lambda_d),  lambda_d by power iteration                     (2)
+ * Returns   by default the last iterate; averages keep the bound (2), since a norm ball is convex
+ *
+ * Names     eta: step   beta: momentum, 0 in the paper   k: epoch, b: batch, J = n/b batches   K: epochs
+ *           o: noise schedule (noise_schedule.c)
+ * The printed update is theta <- prox(theta - eta grad + N(0, 2 eta o I)).  Its privacy formula takes grad as the mean
+ * over the batch; with gradient=sum, eta multiplies the sum instead.  With calibration=paper, sigma is what the printed
+ * o(k) means under that reading:
+ *             sigma = b sqrt(2 o / eta)  (mean),   sigma = sqrt(2 o / eta)  (sum)                         (3)
+ * Privacy   a release per mini-batch and nothing else looks at rows: composition over all of them is what is charged.
+ *           (1) and (2) act on released values.  A second, conditional statement about the last iterate is in
+ *           acct/hidden_sbcd.c.
+ * Reference DP-SBCD, Algorithm 2, (2), (7), (8). */
+#include "acct/acct.h"
+#include "opt/noise_schedule.h"
+#include "opt/opt.h"
+
+enum { MEAN, SUM, ROUNDS = 300 };
+
+typedef struct cfg {
+    pvi_loop_cfg loop;
+    int64_t epochs, gradient, calibration;
+    double step, momentum, rho;
+    const char *noise;
+} cfg;
+
+typedef struct state {
+    pvi_loop loop;
+    double *g, *m, *u, *v; /* u, v: singular vectors of all layers, kept between steps */
+    double least;          /* smallest o */
+} state;
+
+static const pv_param params[] = {
+    PVI_LOOP_ROWS(PVI_OUT_LAST),
+    { "epochs", PV_I64, offsetof(cfg, epochs), PV_AUTO, 1, 1e9, true, "K, passes over the rows; sets steps", NULL },
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, true, "eta, step size; auto: 1/C", NULL },
+    { "momentum", PV_F64, offsetof(cfg, momentum), 0, 0, 0.9999, true, "beta, weight of past gradients", NULL },
+    { "rho", PV_F64, offsetof(cfg, rho), 3, 1e-6, 1e6, true, "rho, bound on every layer's spectral norm", NULL },
+    { "noise", PV_STR, offsetof(cfg, noise), 0, 0, 0, true,
+      "o, noise variance by epoch: constant, linear:FROM,TO, ramp:FROM,TO,EPOCHS, table:O1,O2,...", "constant" },
+    { "gradient", PV_ENUM, offsetof(cfg, gradient), MEAN, 0, 0, true, "what eta multiplies", "mean|sum" },
+    PVI_CALIBRATION_ROW(cfg, "paper: o is the variance of DP-SBCD (8) as printed"),
+    { 0 }
+};
+
+static int64_t batches(const pv_problem *p)
+{
+    return (int64_t)fmax(1.0, rint((double)p->n / p->batch));
+}
+
+static int64_t epochs(const cfg *c, const pv_problem *p)
+{
+    return (c->loop.steps - 1) / batches(p) + 1;
+}
+
+static pv_status resolve(void *c_, const pv_problem *p)
+{
+    cfg *c = c_;
+    const int64_t J = batches(p);
+    double least;
+    if (c->epochs != PV_AUTO_I64 && c->loop.steps != PV_AUTO_I64 && c->loop.steps != c->epochs * J)
+        return pvi_fail(p->ctx, PV_E_PARAM,
+                        "optimizer.epochs=%lld means %lld steps, and optimizer.steps=%lld: leave one out",
+                        (long long)c->epochs, (long long)(c->epochs * J), (long long)c->loop.steps);
+    if (c->loop.steps == PV_AUTO_I64)
+        c->loop.steps = c->epochs != PV_AUTO_I64 ? c->epochs * J : 15 * J > 100 ? 15 * J : 100;
+    c->epochs = epochs(c, p);
+    if (isnan(c->step)) c->step = 1.0 / p->G;
+    return pvi_noise_check(p->ctx, c->noise, c->epochs, &least);
+}
+
+static double factor(const cfg *c, double least, int64_t k)
+{
+    const double f = sqrt(pvi_noise_variance(c->noise, k, c->epochs) / least);
+    return f > 1.0 ? f : 1.0;
+}
+
+/* A repetition for every run of epochs with the same noise: each of them sees every part of the rows equally often. */
+static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
+{
+    const cfg *c = c_;
+    const int64_t J = batches(p), K = c->epochs;
+    double least;
+    const pv_status s = pvi_noise_check(p->ctx, c->noise, K, &least);
+    if (s != PV_OK) return s;
+    const pv_event **part = pv_arena_get(a, sizeof *part * (size_t)K);
+    int64_t parts = 0;
+    for (int64_t k = 0, next; part && k < K; k = next) {
+        const double f = factor(c, least, k);
+        for (next = k + 1; next < K && factor(c, least, next) == f;) next++;
+        const int64_t to = next == K ? c->loop.steps : next * J;
+        const pv_event *one = f == 1.0 ? p->grad_event : pvi_event_scale(a, p->grad_event, f);
+        part[parts] = one ? pv_ev_repeat(a, to - k * J, one) : NULL;
+        if (!part[parts++]) return PV_E_NOMEM;
+    }
+    *total = !part ? NULL : parts == 1 ? part[0] : pv_ev_seq(a, parts, part);
+    return *total ? PV_OK : PV_E_NOMEM;
+}
+
+/* (3) */
+static pv_status noise(const void *c_, const pv_problem *p, double *z)
+{
+    const cfg *c = c_;
+    double least;
+    if (c->calibration != PVI_BY_PAPER) return PV_OK;
+    const pv_status s = pvi_noise_check(p->ctx, c->noise, c->epochs, &least);
+    const double sigma = (c->gradient == SUM ? 1.0 : p->batch) * sqrt(2.0 * least / c->step);
+    *z = sigma / (p->relation == PV_REL_REPLACE ? 2.0 * p->G : p->G);
+    return s;
+}
+
+static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    int64_t room = 0;
+    for (int64_t i = 0; i < p->tensors; i++) room += p->tensor[i];
+    s->g = pv_arena_f64(a, p->d);
+    s->m = pv_arena_f64(a, p->d);
+    s->u = pv_arena_f64(a, room);
+    s->v = pv_arena_f64(a, room);
+    if (!s->g || !s->m || !s->u || !s->v) return PV_E_NOMEM;
+    const pv_status st = pvi_noise_check(p->ctx, c->noise, c->epochs, &s->least);
+    return st == PV_OK ? pvi_loop_init(&s->loop, &c->loop, p, a) : st;
+}
+
+/* ---- (2) ---------------------------------------------------------------------------------------------------- */
+
+static double unit(int64_t n, double *x)
+{
+    double s = 0.0;
+    for (int64_t i = 0; i < n; i++) s += x[i] * x[i];
+    s = sqrt(s);
+    for (int64_t i = 0; i < n && s > 0.0; i++) x[i] /= s;
+    return s;
+}
+
+/* The largest singular value of w (in x out): u <- w v, v <- w'u until it stands still. */
+static double spectral_norm(const double *w, int64_t in, int64_t out, double *u, double *v)
+{
+    double last = 0.0, now = 0.0, size = unit(out, v);
+    for (int64_t n = 0; size == 0.0 && n < out; n++) v[n] = 1.0 / sqrt((double)out) * (n % 2 ? 0.9 : 1.1);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int64_t j = 0; j < in; j++) {
+            double s = 0.0;
+            for (int64_t n = 0; n < out; n++) s += w[j * out + n] * v[n];
+            u[j] = s;
+        }
+        unit(in, u);
+        memset(v, 0, sizeof *v * (size_t)out);
+        for (int64_t j = 0; j < in; j++)
+            for (int64_t n = 0; n < out; n++) v[n] += u[j] * w[j * out + n];
+        now = unit(out, v);
+        if (fabs(now - last) <= 1e-8 * now) break;
+        last = now;
+    }
+    return now;
+}
+
+/* Tensors come in pairs: the matrix of a layer, and its biases. */
+static void normalize(const pv_problem *p, const state *s, double rho, double *w)
+{
+    for (int64_t i = 0, at = 0; i + 1 < p->tensors; i += 2) {
+        const int64_t size = p->tensor[i], out = p->tensor[i + 1], in = size / out;
+        double square = 0.0;
+        for (int64_t j = 0; j < size; j++) square += w[at + j] * w[at + j];
+        if (!(square <= rho * rho)) { /* no matrix is longer than its entries together */
+            const double lambda = spectral_norm(w + at, in, out, s->u + at, s->v + at);
+            for (int64_t j = 0; lambda > rho && j < size; j++) w[at + j] *= rho / lambda;
+        }
+        at += size + out;
+    }
+}
+
+/* ---- steps ----------------------------------------------------------------------------------------------------- */
+
+static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
+{
+    state *s = s_;
+    const cfg *c = c_;
+    const double eta = c->gradient == SUM ? c->step * p->batch : c->step;
+
+    pvi_loop_begin(&s->loop, p, t, o, w);
+    if (t == 1) normalize(p, s, c->rho, w);
+    const pv_status st = pv_query_grad_scaled(o, w, factor(c, s->least, (t - 1) / batches(p)), s->g);
+    if (st != PV_OK) return st;
+    pv_reg_grad(p, w, s->g);
+    for (int64_t j = 0; j < p->d; j++) {
+        s->m[j] = c->momentum * s->m[j] + s->g[j];
+        w[j] -= eta * s->m[j];
+    }
+    pv_prox(p, eta, w); /* (1) */
+    normalize(p, s, c->rho, w);
+    return pvi_loop_end(&s->loop, p, t, w);
+}
+
+const pv_optimizer_ops pv_optimizer_sbcd = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "sbcd",
+              .summary = "DP-SBCD: a network layer by layer, with bounded Lipschitz constants",
+              .reference = "DP-SBCD, Algorithm 2",
+              .cfg_size = sizeof(cfg),
+              .state_size = sizeof(state),
+              .params = params },
+    .needs = PV_PROX | PV_BLOCKS,
+    .resolve = resolve,
+    .plan = plan,
+    .init = init,
+    .step = step,
+    .steps = pvi_loop_steps,
+    .stochastic = true,
+    .noise = noise,
+    .model = "split-mlp",
+};

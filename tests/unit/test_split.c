@@ -1,0 +1,270 @@
+/* test_split.c - the split network: every closed form against a minimiser that knows only the objective, and the gradient
+ * sum against the definitions, one row at a time in double. */
+#include "model/split.h"
+#include "nettest.h"
+
+static pv_ctx *ctx;
+static pv_arena *arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
+    arena = pvi_arena_create(ctx);
+    return arena == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pvi_arena_free(arena);
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+/* ---- U: one number at a time, by a fine search -------------------------------------------------------------- */
+
+static double u_objective(double target, double v, double u)
+{
+    const double r = target - fmax(u, 0);
+    return r * r + (u - v) * (u - v);
+}
+
+static void lift_is_the_minimiser(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int isa = 0; isa <= (int)pvi_isa(); isa++)
+        for (int trial = 0; trial < 400; trial++) {
+            float v = (float)(2 * pvt_normal(&seed)), x = fmaxf(v, 0), d = (float)(2 * pvt_normal(&seed));
+            if (trial % 3 == 0) x *= 0.5f; /* scaled down to the radius */
+            const double target = (double)x + (double)d;
+            double best = INFINITY;
+            for (double u = -12; u <= 12; u += 1e-3) best = fmin(best, u_objective(target, (double)v, u));
+            pvi_split_kernel_isa[isa]->lift(1, &v, &x, &d);
+            const double got = u_objective(target, (double)v, (double)v + (double)d);
+            PVT_CHECK(got <= best + 1e-5, "V %g, target %g: %g instead of %g", (double)v, target, got, best);
+        }
+}
+
+/* ---- prox of cross-entropy: gradient descent in x until it stands still --------------------------------------- */
+
+enum { IN = 7, K = 4 };
+
+static double descend(const double *theta, const double *z0, int64_t y, double gamma, double *t)
+{
+    memset(t, 0, sizeof *t * IN);
+    double value = 0;
+    for (int round = 0; round < 40000; round++) {
+        double z[K], p[K], sum = 0, g[IN];
+        for (int c = 0; c < K; c++) {
+            z[c] = z0[c];
+            for (int j = 0; j < IN; j++) z[c] += theta[c * IN + j] * t[j];
+        }
+        for (int c = 0; c < K; c++) sum += p[c] = exp(z[c]);
+        value = log(sum) - z[y];
+        for (int j = 0; j < IN; j++) {
+            g[j] = gamma * t[j];
+            value += 0.5 * gamma * t[j] * t[j];
+            for (int c = 0; c < K; c++) g[j] += (p[c] / sum - (c == y)) * theta[c * IN + j];
+        }
+        for (int j = 0; j < IN; j++) t[j] -= 0.02 * g[j];
+    }
+    return value;
+}
+
+static void newton_finds_the_prox(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (int trial = 0; trial < 20; trial++) {
+        double theta[K * IN], gram[K * K] = { 0 }, z0[K], a[K], want[IN], work[K * K + 5 * K];
+        const double gamma = trial % 2 ? 1.0 : 0.25;
+        const int64_t y = trial % K;
+        for (int i = 0; i < K * IN; i++) theta[i] = pvt_normal(&seed);
+        for (int i = 0; i < K; i++) z0[i] = 3 * pvt_normal(&seed);
+        for (int i = 0; i < K; i++)
+            for (int j = 0; j < K; j++)
+                for (int q = 0; q < IN; q++) gram[i * K + j] += theta[i * IN + q] * theta[j * IN + q];
+        descend(theta, z0, y, gamma, want);
+        PVT_TRUE(pvi_split_softmax(K, gram, z0, y, gamma, a, work));
+        for (int j = 0; j < IN; j++) {
+            double got = 0;
+            for (int c = 0; c < K; c++) got += theta[c * IN + j] * a[c];
+            PVT_CHECK(fabs(got - want[j]) < 1e-6, "coordinate %d: %.9g instead of %.9g", j, got, want[j]);
+        }
+    }
+    double bad[1] = { INFINITY }, gram[1] = { 1 }, a[1], work[6];
+    PVT_TRUE(!pvi_split_softmax(1, gram, bad, 0, 1.0, a, work));
+}
+
+/* ---- a row's gradient by the definitions ------------------------------------------------------------------------ */
+
+enum { MOST = 16, LAYERS = 3 };
+
+typedef struct row_pass {
+    int64_t in[LAYERS], out[LAYERS];
+    double x[LAYERS][MOST], v[LAYERS][MOST], r[LAYERS][MOST];
+} row_pass;
+
+static double weight(const nt_net *f, int i, int64_t j, int64_t n)
+{
+    const pvi_layer *l = &f->cfg.net.layer[2 * i];
+    return (double)(float)f->w[l->weights + j * l->units + n];
+}
+
+static void pass_forward(const nt_net *f, int64_t row, row_pass *q)
+{
+    for (int i = 0; i < LAYERS; i++) {
+        const pvi_layer *l = &f->cfg.net.layer[2 * i];
+        q->in[i] = l->in.c, q->out[i] = l->units;
+        double size = 0;
+        for (int64_t j = 0; j < q->in[i]; j++) {
+            q->x[i][j] = i ? fmax(0, q->v[i - 1][j]) : f->cfg.scale * (double)f->t.x[row * f->t.ld + j];
+            size += q->x[i][j] * q->x[i][j];
+        }
+        const double shrink = i && sqrt(size) > f->cfg.radius ? f->cfg.radius / sqrt(size) : 1;
+        for (int64_t j = 0; j < q->in[i]; j++) q->x[i][j] *= shrink;
+        for (int64_t n = 0; n < q->out[i]; n++) {
+            q->v[i][n] = f->w[l->biases + n];
+            for (int64_t j = 0; j < q->in[i]; j++) q->v[i][n] += weight(f, i, j, n) * q->x[i][j];
+        }
+    }
+}
+
+/* The value at t of layer i's problem in x: R or ||U - theta x||^2/2, and the distance to the old x. */
+static double x_objective(const nt_net *f, const row_pass *q, int i, const double *u, int64_t y, const double *t,
+                          double *grad)
+{
+    const bool last = i == LAYERS - 1;
+    double value = 0, z[MOST] = { 0 }, r[MOST] = { 0 }, sum = 0, c = last ? f->cfg.gamma : 1.0;
+    for (int64_t n = 0; n < q->out[i]; n++) {
+        z[n] = q->v[i][n];
+        for (int64_t j = 0; j < q->in[i]; j++) z[n] += weight(f, i, j, n) * (t[j] - q->x[i][j]);
+    }
+    for (int64_t n = 0; n < q->out[i]; n++) sum += exp(z[n]);
+    if (last && f->cfg.loss != 2) value = log(sum) - z[y];
+    for (int64_t n = 0; n < q->out[i]; n++) {
+        r[n] = !last ? z[n] - u[n] : f->cfg.loss == 2 ? z[n] - (n == y) : exp(z[n]) / sum - (n == y);
+        if (!last || f->cfg.loss == 2) value += 0.5 * r[n] * r[n];
+    }
+    for (int64_t j = 0; j < q->in[i]; j++) {
+        grad[j] = c * (t[j] - q->x[i][j]);
+        value += 0.5 * c * (t[j] - q->x[i][j]) * (t[j] - q->x[i][j]);
+        for (int64_t n = 0; n < q->out[i]; n++) grad[j] += weight(f, i, j, n) * r[n];
+    }
+    return value;
+}
+
+static void minimise_x(const nt_net *f, const row_pass *q, int i, const double *u, int64_t y, double *t)
+{
+    double g[MOST], step = 0.5;
+    memcpy(t, q->x[i], sizeof *t * MOST);
+    for (int round = 0; round < 5000; round++) {
+        double next[MOST], h[MOST], square = 0;
+        const double now = x_objective(f, q, i, u, y, t, g);
+        for (int64_t j = 0; j < q->in[i]; j++) next[j] = t[j] - step * g[j], square += g[j] * g[j];
+        if (square < 1e-26) return;
+        if (x_objective(f, q, i, u, y, next, h) > now - 0.25 * step * square) step *= 0.5;
+        else memcpy(t, next, sizeof *t * MOST);
+    }
+}
+
+static double minimise_u(double target, double v)
+{
+    double best = v, value = u_objective(target, v, v);
+    const double tries[] = { fmax(0, 0.5 * (target + v)), fmin(0, v) };
+    for (int k = 0; k < 2; k++)
+        if (u_objective(target, v, tries[k]) < value) best = tries[k], value = u_objective(target, v, best);
+    return best;
+}
+
+/* g: the row's part by layers, each clipped to clip/sqrt(LAYERS). */
+static void row_part(const nt_net *f, int64_t row, double clip, double *g)
+{
+    row_pass q;
+    double target[MOST], u[MOST], none[MOST] = { 0 };
+    const int64_t y = (int64_t)f->t.y[row];
+    pass_forward(f, row, &q);
+    double sum = 0;
+    for (int64_t n = 0; n < q.out[LAYERS - 1]; n++) sum += exp(q.v[LAYERS - 1][n]);
+    for (int64_t n = 0; n < q.out[LAYERS - 1]; n++)
+        q.r[LAYERS - 1][n] = (f->cfg.loss == 2 ? q.v[LAYERS - 1][n] : exp(q.v[LAYERS - 1][n]) / sum) - (n == y);
+    minimise_x(f, &q, LAYERS - 1, none, y, target);
+    for (int i = LAYERS - 2; i >= 0; i--) {
+        for (int64_t n = 0; n < q.out[i]; n++) {
+            u[n] = minimise_u(target[n], q.v[i][n]);
+            q.r[i][n] = f->cfg.gamma * (q.v[i][n] - u[n]);
+        }
+        if (i > 0) minimise_x(f, &q, i, u, y, target);
+    }
+    for (int i = 0; i < LAYERS; i++) {
+        const pvi_layer *l = &f->cfg.net.layer[2 * i];
+        double norm = 0;
+        for (int64_t n = 0; n < q.out[i]; n++)
+            for (int64_t j = 0; j <= q.in[i]; j++) {
+                double *to = j < q.in[i] ? &g[l->weights + j * l->units + n] : &g[l->biases + n];
+                *to = q.r[i][n] * (j < q.in[i] ? q.x[i][j] : 1);
+                norm += *to * *to;
+            }
+        const double s = fmin(1, clip / sqrt(LAYERS) / sqrt(norm));
+        for (int64_t j = 0; j < l->n_weights + l->n_biases; j++) g[l->weights + j] *= s;
+    }
+}
+
+static void sum_is_the_definition(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        nt_net f;
+        nt_make(&f, ctx, arena, "split-mlp", "dense9,relu,dense11,relu,dense", 0, 0, 6, 5, 12, 17);
+        f.cfg.loss = variant & 1 ? 2 : 1;
+        if (variant & 2) f.cfg.gamma = 0.5, f.cfg.radius = 1.5;
+        nt_begin(&f, arena);
+        double *want = malloc(sizeof *want * (size_t)f.d);
+        float *g = malloc(sizeof *g * (size_t)f.d);
+        for (int64_t r = 0; r < f.t.n; r++) {
+            int64_t bad = 0;
+            double error = 0, size = 0;
+            memset(want, 0, sizeof *want * (size_t)f.d);
+            memset(g, 0, sizeof *g * (size_t)f.d);
+            pv_rows v = mt_view(&f.t, r % 2 == 0, false);
+            v.pick = &r;
+            v.n = 1;
+            const double clip = r % 3 ? 100 : 0.2;
+            f.ops->grad_sum(f.st, &f.cfg, &v, clip, g, &bad, f.scratch);
+            row_part(&f, r, clip, want);
+            for (int64_t j = 0; j < f.d; j++) error += pow((double)g[j] - want[j], 2), size += want[j] * want[j];
+            PVT_CHECK(sqrt(error) <= 2e-5 * sqrt(size), "variant %d, row %lld: off by %g of %g", variant,
+                      (long long)r, sqrt(error), sqrt(size));
+            PVT_IS(bad, 0);
+        }
+        free(want), free(g);
+        nt_free(&f);
+    }
+}
+
+static void other_networks_are_refused(void **state)
+{
+    (void)state;
+    static const char *const layers[] = { "dense4,tanh,dense", "dense4,dense", "relu,dense",
+                                          "dense4,groupnorm2,dense" };
+    const pv_domain dom = { .n = 9, .p = 3, .row_norm = 1, .classes = 3 };
+    const pv_model_ops *m = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, "split-mlp");
+    for (int i = 0; i < 4; i++) {
+        pvi_net_cfg c = { 0 };
+        pvi_param_defaults(m->head.params, &c);
+        c.layers = layers[i];
+        PVT_IS(m->open(&c, &dom, ctx), PV_E_PARAM);
+        PVT_CHECK(strstr(pv_ctx_errmsg(ctx), "relu between") != NULL, "%s", pv_ctx_errmsg(ctx));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = { cmocka_unit_test(lift_is_the_minimiser),
+                                      cmocka_unit_test(newton_finds_the_prox),
+                                      cmocka_unit_test(sum_is_the_definition),
+                                      cmocka_unit_test(other_networks_are_refused) };
+    return cmocka_run_group_tests(all, setup, teardown);
+}
