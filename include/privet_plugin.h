@@ -316,6 +316,10 @@ typedef struct pv_optimizer_ops {
     /* Optional: asks for joint releases and never for gradients; sets j->scale (and j->plain) after resolve. */
     void (*joint)(const void *cfg, const pv_problem *p, pv_joint *j);
     const char *model; /* optional: the model it trains where none or mlp is named              */
+    /* Optional: a second bound under further assumptions, as a JSON object that a certificate carries beside its own
+     * and that is never charged; left alone: there is none.                                    */
+    pv_status (*conditional)(const void *cfg, const pv_problem *p, const pv_event *total, pv_arena *a,
+                             const char **json);
 } pv_optimizer_ops;
 
 /* ---- mirror map: a distance other than the Euclidean one ------------------------------------

@@ -93,6 +93,22 @@ typedef struct pvi_hidden {
 } pvi_hidden;
 pv_status pvi_hidden_mu(pv_ctx *ctx, const pvi_hidden *h, double *mu); /* PV_E_UNSUPPORTED: a gate is closed */
 
+/* ---- last iterate of block coordinate descent (hidden_sbcd.c): conditional, never charged -------------- */
+typedef struct pvi_hidden_sbcd {
+    int64_t batches, epochs; /* J and K                                                             */
+    const double *z;         /* K noise multipliers, those of all layers together                    */
+    double step, smooth;     /* eta of the mean gradient; beta of a layer's problem                   */
+    double shrink;           /* lambda of an l2 prox; 0: any other                                    */
+    bool fixed_order, last_iterate_only, no_momentum, convex; /* gates: all must hold                 */
+} pvi_hidden_sbcd;
+/* R_a <= a rate for every order a; PV_E_UNSUPPORTED: a gate is closed. */
+pv_status pvi_hidden_sbcd_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double *rate);
+double pvi_hidden_sbcd_epsilon(double rate, double delta);
+/* The statement as a JSON object, with batches, epochs and multipliers from the events. */
+pv_status pvi_hidden_sbcd_write(pv_ctx *ctx, pv_arena *a, pvi_hidden_sbcd h, const pv_event *events, double delta,
+                                double *epsilon, const char **json);
+pv_status pvi_hidden_sbcd_check(pv_ctx *ctx, const char *json, const pv_event *events, double delta);
+
 /* ---- cost ------------------------------------------------------------------------------------- */
 typedef struct pvi_cost {
     double epsilon;       /* certified upper bound at delta                                       */

@@ -433,9 +433,13 @@ static int64_t outputs(const void *cfg, const pv_domain *dom)
     return pv_model_mlp.outputs(cfg, dom);
 }
 
+/* L: of each layer's problem on its own; what clipping leaves of cross-entropy need not be convex. */
 static void constants(const void *cfg, const pv_domain *dom, double *G, double *L)
 {
-    pv_model_mlp.constants(cfg, dom, G, L);
+    const pvi_net_cfg *c = cfg;
+    const double X = fmax(c->radius, c->scale * dom->row_norm);
+    *G = (double)INFINITY;
+    *L = dom->classes == 0 || c->loss == LOSS_SQUARED ? fmax(1.0, c->gamma) * (X * X + 1.0) : (double)INFINITY;
 }
 
 #define ROW(key, type, field, def, lo, hi, cert, help, text)                                                         \

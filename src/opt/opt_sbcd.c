@@ -130,6 +130,29 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
     return st == PV_OK ? pvi_loop_init(&s->loop, &c->loop, p, a) : st;
 }
 
+/* Where the gates of acct/hidden_sbcd.c are open; otherwise composition is all there is. */
+static pv_status conditional(const void *c_, const pv_problem *p, const pv_event *total, pv_arena *a,
+                             const char **json)
+{
+    const cfg *c = c_;
+    double epsilon;
+    const pv_reg_ops *reg = p->reg;
+    const bool convex = isfinite(p->L) && (reg->props & PV_CONVEX) && (reg->prox || !reg->grad);
+    const pvi_hidden_sbcd h = { .step = c->gradient == SUM ? c->step * p->batch : c->step,
+                                .smooth = p->L,
+                                .shrink = reg->prox && reg->strong ? reg->strong(p->reg_cfg) : 0.0,
+                                .fixed_order = true, /* judged by the events */
+                                .last_iterate_only = c->loop.output == PVI_OUT_LAST,
+                                .no_momentum = c->momentum == 0.0,
+                                .convex = convex };
+    if (!convex || !h.last_iterate_only || !h.no_momentum) return PV_OK;
+    const pv_status s = pvi_hidden_sbcd_write(p->ctx, a, h, total, p->delta, &epsilon, json);
+    if (s == PV_OK)
+        pvi_log(p->ctx, PV_LOG_NOTE,
+                "epsilon %.6g under further assumptions, which the certificate lists; not charged", epsilon);
+    return s == PV_E_UNSUPPORTED ? PV_OK : s;
+}
+
 /* ---- (2) ---------------------------------------------------------------------------------------------------- */
 
 static double unit(int64_t n, double *x)
@@ -217,4 +240,5 @@ const pv_optimizer_ops pv_optimizer_sbcd = {
     .stochastic = true,
     .noise = noise,
     .model = "split-mlp",
+    .conditional = conditional,
 };

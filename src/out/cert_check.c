@@ -225,7 +225,6 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
 
 static pv_status check_present(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
-    if (c->conditional) return refuse(ctx, name, "a conditional statement that nothing here can make again");
     if (c->why_not) return refuse(ctx, name, "it says private, and gives a reason why it is not");
     if (!c->events || !c->accountant) return refuse(ctx, name, "the events or the accountant are missing");
     if (!c->model || !c->optimizer || !c->mechanism || !c->sampler || !c->data_digest || !c->settings)
@@ -283,6 +282,16 @@ static pv_status account(pv_ctx *ctx, const char *name, const pvi_cert *c, bool 
                     name, got, said, replace ? "replace" : "headline");
 }
 
+/* Whatever it rests on, it must at least follow from it. */
+static pv_status check_conditional(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    char why[256];
+    const pv_status s = c->conditional ? pvi_hidden_sbcd_check(ctx, c->conditional, c->events, c->delta) : PV_OK;
+    if (s == PV_OK || s == PV_E_NOMEM) return s;
+    snprintf(why, sizeof why, "%s", pv_ctx_errmsg(ctx));
+    return refuse(ctx, name, why);
+}
+
 pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, pvi_recomputed *out)
 {
     pvi_recomputed got = { 0 };
@@ -297,6 +306,7 @@ pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, p
     if (s == PV_OK) s = account(ctx, name, c, false, &got.epsilon);
     if (s == PV_OK && c->relation == PV_REL_ZERO_OUT) s = account(ctx, name, c, true, &got.epsilon_replace);
     else got.epsilon_replace = got.epsilon;
+    if (s == PV_OK) s = check_conditional(ctx, name, c);
     if (s == PV_OK && out) *out = got;
     return s;
 }

@@ -132,6 +132,8 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
     list_assumptions(&r->cert, j, own);
     if (!r->cert.data_digest || !r->cert.settings) return pvi_nomem(r->ctx);
     s = fill_cost(r, j);
+    if (s == PV_OK && r->cert.is_private && j->opt->conditional)
+        s = j->opt->conditional(j->opt_cfg, &j->prob, r->cert.events, r->arena, &r->cert.conditional);
     if (s != PV_OK || !r->cert.is_private) return s;
     return pvi_cert_verify(r->ctx, "certificate", &r->cert); /* none leaves that does not hold */
 }

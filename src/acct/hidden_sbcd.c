@@ -1,0 +1,190 @@
+/* hidden_sbcd.c - the last iterate of noisy block coordinate descent: DP-SBCD, Theorem 4.6, as far as it holds.
+ *
+ * In epoch k = 0 .. K-1 the batches j = 0 .. J-1 are taken in the same order.  Each step of a layer is
+ *     theta <- T(F(theta) + N(0, v_k I)),  F(theta) = theta - eta grad,  T the prox of r,
+ * F and T Lipschitz with constants L_F and L_T, and one row moves F by at most sqrt(v_k)/z_k in its own batch and not at
+ * all in the others.  With 1/c the reciprocal log-Sobolev constant of theta (0 at the start, which is public):
+ *   (1) 1/c <- L_T^2 (L_F^2/c + v_k)                                                          (Lemma 4.7)
+ *   (2) the row's own batch:  R_a/a grows by at most 1/(2 z_k^2)                              (Corollary 4.5, 2)
+ *   (3) any other batch:      R_a/a shrinks by the factor 1/(1 + c v_k/L_F^2)                 (Corollary 4.5, 1)
+ * R_a the Renyi divergence of order a, for every a > 1 at once.  Starting from 0, (1) to (3) are run through step by
+ * step for a row in batch j0; a row's place is fixed, so the bound is the largest over j0, not the average that the
+ * theorem takes over a random place.  The outcome is R_a <= a rate for all a.
+ *
+ * Departures from the printed theorem.
+ *   - The exponent of (3) is -1, printed -1/L_T^2.  T comes after the noise; where it is a scaling it is a bijection and
+ *     leaves R_a alone, and for two Gaussians (3) with -1 is an equality: with L_T < 1 the printed bound lies below the
+ *     true divergence.  For L_T = 1 both agree.
+ *   - The printed product telescopes (1) and (3) with c_K^{n/b-1} for the last constant and with the factors l = k and
+ *     l = K in it; (3) gives c_{K-1}^{n/b} and l = k+1 .. K-1.  Here nothing is telescoped.
+ *   - A prox of a convex function has L_T <= 1 (printed 2), and of (lambda/2) ||.||^2 it is 1/(1 + eta lambda).
+ *   - The layer's problem is convex but not strongly: L_F = max(1, |1 - eta beta|), beta = gamma (X^2 + 1) with X the
+ *     bound on its input (Lemma 3.2 prints X^4, in these units).  Clipping a row's gradient r x' keeps this for the
+ *     squared loss: it clips r to C/||x||, the gradient of a Huber function of theta x - U, convex and as smooth.
+ * What the theorem does not treat, and a caller has to state as assumptions: the layers are trained together, so x_d and
+ * U_d of one layer's problem depend on the others; theta is rescaled to its spectral norm, which may expand distances;
+ * nothing but the last iterate is seen.  Hence this number is never charged. */
+#include "acct.h"
+
+static pv_status closed(pv_ctx *ctx, const char *gate)
+{
+    return pvi_fail(ctx, PV_E_UNSUPPORTED, "hidden-state accounting does not apply: %s", gate);
+}
+
+static pv_status gates(pv_ctx *ctx, const pvi_hidden_sbcd *h)
+{
+    bool good = h->batches >= 1 && h->epochs >= 1 && h->step > 0 && h->smooth > 0 && h->shrink >= 0 && h->z;
+    for (int64_t k = 0; good && k < h->epochs; k++) good = h->z[k] > 0 && isfinite(h->z[k]);
+    if (!good || !isfinite(h->step) || !isfinite(h->smooth) || !isfinite(h->shrink))
+        return pvi_fail(ctx, PV_E_ARG, "hidden-state accounting: a constant is missing or out of range");
+    if (!h->fixed_order) return closed(ctx, "batches are not taken in a fixed order");
+    if (!h->last_iterate_only) return closed(ctx, "more than the last iterate leaves the run");
+    if (!h->no_momentum) return closed(ctx, "momentum remembers earlier steps");
+    if (!h->convex)
+        return closed(ctx, "clipping may be active, and the clipped gradient of this loss need not contract");
+    return PV_OK;
+}
+
+/* R_a/a of a row in batch j0. */
+static double rate_at(const pvi_hidden_sbcd *h, double F2, double T2, int64_t j0)
+{
+    double inverse = 0.0, rate = 0.0; /* inverse: 1/c, in units of the variance of noise multiplier 1 */
+    for (int64_t k = 0; k < h->epochs; k++) {
+        const double v = h->z[k] * h->z[k];
+        for (int64_t j = 0; j < h->batches; j++) {
+            const double before = F2 * inverse; /* L_F^2/c */
+            if (j == j0) rate += 0.5 / v;       /* (2) */
+            else rate *= before / (before + v); /* (3) */
+            inverse = T2 * (before + v);        /* (1) */
+        }
+    }
+    return rate;
+}
+
+pv_status pvi_hidden_sbcd_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double *rate)
+{
+    *rate = INFINITY;
+    const pv_status s = gates(ctx, h);
+    if (s != PV_OK) return s;
+    const double F = fmax(1.0, fabs(1.0 - h->step * h->smooth)), T = 1.0 / (1.0 + h->step * h->shrink);
+    double most = 0.0;
+    for (int64_t j0 = 0; j0 < h->batches; j0++) most = fmax(most, rate_at(h, F * F, T * T, j0));
+    *rate = most * (1.0 + 1e-12); /* above the rounding */
+    return PV_OK;
+}
+
+static double linear(const void *rate, double m)
+{
+    return (1.0 + m) * *(const double *)rate;
+}
+
+double pvi_hidden_sbcd_epsilon(double rate, double delta)
+{
+    return pvi_rdp_epsilon(linear, &rate, delta, sqrt(log(1.0 / delta) / rate));
+}
+
+/* ---- in a certificate ----------------------------------------------------------------------------------- */
+
+static const char *const assumptions[] = {
+    "Only the last weights leave the run, and whoever attacks sees no others.",
+    "Each layer's problem is treated as if the other layers stood still, although all are trained together.",
+    "Scaling a layer to its spectral norm is treated as if it moved no two weights apart.",
+};
+
+/* Noise multipliers of the epochs: sequences of repetitions of one release on one of J parts, or on all rows. */
+static bool take_epochs(const pv_event *e, int64_t times, pvi_hidden_sbcd *h, double *z, int64_t cap)
+{
+    if (e->kind == PV_EV_REPEAT) return times == 1 && take_epochs(e->sub, e->n, h, z, cap);
+    if (e->kind == PV_EV_SEQ) {
+        for (const pv_event *p = e->sub; p; p = p->next)
+            if (times != 1 || !take_epochs(p, 1, h, z, cap)) return false;
+        return true;
+    }
+    const int64_t J = e->kind == PV_EV_CYCLIC ? e->n : 1;
+    const pv_event *leaf = e->kind == PV_EV_CYCLIC ? e->sub : e;
+    if (leaf->kind != PV_EV_GAUSSIAN || times % J || (h->batches && h->batches != J) || times / J > cap - h->epochs)
+        return false;
+    h->batches = J;
+    for (int64_t k = 0; k < times / J; k++) z[h->epochs++] = leaf->a;
+    return true;
+}
+
+pv_status pvi_hidden_sbcd_write(pv_ctx *ctx, pv_arena *a, pvi_hidden_sbcd h, const pv_event *events, double delta,
+                                double *epsilon, const char **json)
+{
+    enum { MOST = 100000 };
+    double rate, *z = pv_arena_f64(a, MOST);
+    char *text;
+    if (!z) return pvi_nomem(ctx);
+    h.batches = h.epochs = 0;
+    h.z = z;
+    if (!take_epochs(events, 1, &h, z, MOST)) return closed(ctx, "batches are not taken in a fixed order");
+    pv_status s = pvi_hidden_sbcd_rate(ctx, &h, &rate);
+    if (s != PV_OK) return s;
+    *epsilon = pvi_hidden_sbcd_epsilon(rate, delta);
+    pvi_str b = { .ctx = ctx };
+    pvi_jw w = { .out = &b };
+    pvi_jw_open(&w, NULL, '{');
+    pvi_jw_str(&w, "guarantee", "hidden-state");
+    pvi_jw_str(&w, "theorem", "DP-SBCD, Theorem 4.6, with the exponent -1 that its proof supports");
+    pvi_jw_bool(&w, "charged", false);
+    pvi_jw_f64(&w, "epsilon", *epsilon * (1.0 + 1e-9));
+    pvi_jw_f64(&w, "delta", delta);
+    pvi_jw_i64(&w, "batches", h.batches);
+    pvi_jw_i64(&w, "epochs", h.epochs);
+    pvi_jw_f64(&w, "step", h.step);
+    pvi_jw_f64(&w, "smoothness", h.smooth);
+    pvi_jw_f64(&w, "shrinkage", h.shrink);
+    pvi_jw_open(&w, "assumptions", '[');
+    for (size_t i = 0; i < sizeof assumptions / sizeof *assumptions; i++) pvi_jw_str(&w, NULL, assumptions[i]);
+    pvi_jw_close(&w, ']');
+    pvi_jw_close(&w, '}');
+    if ((s = pvi_str_take(&b, &text)) != PV_OK) return s;
+    *json = pvi_arena_strdup(a, text, strlen(text));
+    pvi_free(ctx, text);
+    return *json ? PV_OK : pvi_nomem(ctx);
+}
+
+/* The same values in the same places; epsilon apart. */
+static bool same(const pvi_json *x, const pvi_json *y)
+{
+    if (x->type != y->type || x->count != y->count) return false;
+    if (x->key && (!y->key || strcmp(x->key, y->key) != 0)) return false;
+    if (x->key && strcmp(x->key, "epsilon") == 0) return true;
+    if (x->type == PVI_JNUM || x->type == PVI_JBOOL) return x->num == y->num;
+    if (x->type == PVI_JSTR) return strcmp(x->text, y->text) == 0;
+    for (x = x->child, y = y->child; x; x = x->next, y = y->next)
+        if (!same(x, y)) return false;
+    return true;
+}
+
+static double number(const pvi_json *v, const char *key)
+{
+    const pvi_json *x = pvi_json_get(v, key);
+    return x && x->type == PVI_JNUM ? x->num : NAN;
+}
+
+pv_status pvi_hidden_sbcd_check(pv_ctx *ctx, const char *json, const pv_event *events, double delta)
+{
+    pvi_json *said, *made;
+    const char *again;
+    double epsilon = INFINITY;
+    pv_arena *a = pvi_arena_create(ctx);
+    if (!a) return pvi_nomem(ctx);
+    pv_status s = pvi_json_parse(ctx, a, "conditional", json, strlen(json), &said);
+    if (s == PV_OK) {
+        const pvi_hidden_sbcd h = { .step = number(said, "step"),
+                                    .smooth = number(said, "smoothness"),
+                                    .shrink = number(said, "shrinkage"),
+                                    .fixed_order = true,
+                                    .last_iterate_only = true,
+                                    .no_momentum = true,
+                                    .convex = true };
+        s = pvi_hidden_sbcd_write(ctx, a, h, events, delta, &epsilon, &again);
+    }
+    if (s == PV_OK) s = pvi_json_parse(ctx, a, "conditional", again, strlen(again), &made);
+    if (s == PV_OK && (!same(made, said) || !(epsilon <= number(said, "epsilon"))))
+        s = pvi_fail(ctx, PV_E_VERIFY, "the conditional statement does not follow from its constants and the events");
+    pvi_arena_free(a);
+    return s;
+}

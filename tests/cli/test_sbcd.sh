@@ -1,0 +1,52 @@
+# Block coordinate descent from the made-up table to a verified model, both guarantees told apart, and what is refused.
+. "$PRIVET_SOURCE/tests/cli/lib.sh"
+
+ok synth table rows=1200 heldout=300 seed=5
+has out 'table/madelon_train.csv, 1200 rows'
+cp table/madelon_train.csv first
+ok synth table rows=1200 heldout=300 seed=5
+check 'the same seed makes the same table' cmp first table/madelon_train.csv
+fails 2 'privet: rows, heldout and seed are whole numbers' synth table rows=many
+fails 2 'privet: synth has no setting row; there is rows, heldout and seed' synth table row=5
+data='table/madelon_train.csv --schema table/madelon.schema.json --optimizer sbcd --delta 1e-5 --quiet'
+small=model.layers=dense20,relu,dense20,relu,dense
+
+# Poisson batches: one guarantee.
+ok train $data --epsilon 4 $small optimizer.epochs=2 sampler.batch=300 --out m.pvt
+has out 'split-mlp'
+ok verify m.pvt --certificate c.json
+has c.json '"conditional": null'
+ok eval m.pvt table/madelon_test.csv
+has out 'accuracy'
+
+# Batches in a fixed order, noise that falls, an l2 prox: the second one is there, and is not the headline.
+ok train $data --epsilon 4 $small optimizer.epochs=4 sampler=cyclic sampler.batch=300 optimizer.noise=linear:2,1 \
+    reg=l2 reg.lambda=0.1 optimizer.step=0.01 --out m.pvt
+has out 'epsilon 4 at delta 1e-05'
+ok verify m.pvt --certificate c.json
+has out 'epsilon 4, as claimed'
+has c.json '"guarantee": "hidden-state"'
+has c.json '"charged": false'
+has c.json '"noise_multiplier_max"'
+ok train $data --epsilon 4 $small optimizer.epochs=4 sampler=cyclic sampler.batch=300 optimizer.momentum=0.5 --out m.pvt
+ok verify m.pvt --certificate c.json
+has c.json '"conditional": null'
+
+# Without noise, and on cross-entropy.
+ok train $data --privacy off --model mlp:dense20,relu,dense model.loss=cross-entropy optimizer.steps=5 --out m.pvt
+has out 'NOT PRIVATE'
+
+fails 2 'privet: model: layer 2 (tanh): training block by block is for dense layers with relu between them, such as dense200,relu,dense200,relu,dense' train $data --model mlp:dense4,tanh,dense
+fails 2 'privet: optimizer.noise=linear:1,-1: the variance is 0 in epoch 2 of 3, and must be above 0 in every one' train $data sampler.batch=300 optimizer.epochs=3 optimizer.noise=linear:1,-1
+fails 2 'privet: optimizer.noise=wavy: not a schedule; there is constant, linear:FROM,TO, ramp:FROM,TO,EPOCHS and table:O1,O2,...' train $data optimizer.noise=wavy
+fails 2 'privet: sampler.batch=1201 is more than the 1200 rows there are' train $data sampler.batch=1201
+fails 2 "privet: optimizer.rho=0: a number between 1e-06 and 1000000 is needed (rho, bound on every layer's spectral norm)" train $data optimizer.rho=0
+fails 2 'privet: optimizer.epochs=2 means 8 steps, and optimizer.steps=9: leave one out' train $data sampler.batch=300 optimizer.epochs=2 optimizer.steps=9
+run train $data clip=0
+same 'a clip of 0 is refused' 2 "$code"
+run train $data --model softmax
+same 'sbcd needs a network' 2 "$code"
+has err 'a network of dense layers and relu: model=mlp'
+rm -rf table first m.pvt c.json
+only_files
+finish

@@ -1,0 +1,166 @@
+/* test_hidden_sbcd.c - the last iterate of block coordinate descent: the bound against an evaluation of the theorem with 50
+ * digits, against pairs of Gaussians whose divergence is known, and its gates. */
+#include "acct/acct.h"
+#include "pvtest.h"
+
+#include "../reference/hidden_sbcd_vectors.h"
+
+static pv_ctx *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+static pvi_hidden_sbcd open_gates(int64_t J, int64_t K, const double *z, double step, double smooth, double shrink)
+{
+    return (pvi_hidden_sbcd) { J, K, z, step, smooth, shrink, true, true, true, true };
+}
+
+static double rate_of(const pvi_hidden_sbcd *h)
+{
+    double rate;
+    PVT_OK(pvi_hidden_sbcd_rate(ctx, h, &rate));
+    return rate;
+}
+
+static void equals_the_theorem(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        const pvi_hidden_sbcd h = open_gates(vectors[i].batches, vectors[i].epochs, vectors[i].z, vectors[i].step,
+                                             vectors[i].smooth, vectors[i].shrink);
+        PVT_REL(rate_of(&h), vectors[i].rate, 1e-9);
+    }
+}
+
+/* F the identity, T a scaling by t, a row that moves its batch's step by s: all iterates are Gaussian, and the divergence
+ * of order a is a m^2/(2 v) with m the distance of the means, v the variance. */
+static double exact(int64_t J, int64_t K, const double *z, double t, int64_t j0)
+{
+    double m = 0, v = 0;
+    for (int64_t k = 0; k < K; k++)
+        for (int64_t j = 0; j < J; j++) {
+            m = t * (m + (j == j0 ? 1 : 0));
+            v = t * t * (v + z[k] * z[k]);
+        }
+    return m * m / (2 * v);
+}
+
+static void bounds_gaussians_tightly(void **state)
+{
+    (void)state;
+    static const double z[] = { 2, 1.5, 1.2, 1 };
+    for (int64_t K = 1; K <= 4; K++)
+        for (int64_t J = 1; J <= 6; J++)
+            for (double lambda = 0; lambda < 9; lambda += 4) {
+                const pvi_hidden_sbcd h = open_gates(J, K, z, 0.1, 10, lambda);
+                const double t = 1 / (1 + 0.1 * lambda), bound = rate_of(&h);
+                for (int64_t j0 = 0; j0 < J; j0++) PVT_TRUE(exact(J, K, z, t, j0) <= bound * (1 + 1e-9));
+                if (J == 1 && K == 1) PVT_REL(exact(J, K, z, t, 0), bound, 1e-9);
+            }
+}
+
+/* With one visit (3) is an equality step by step, for any prox; to the printed power it would fall below the truth. */
+static void printed_exponent_is_too_strong(void **state)
+{
+    (void)state;
+    const double z[] = { 1.0 }, t = 0.5;
+    double inverse = 0, ours = 0, printed = 0;
+    for (int64_t j = 0; j < 5; j++) {
+        if (j == 1) ours += 0.5, printed += 0.5;
+        if (j > 1) {
+            ours /= 1 + 1 / inverse;
+            printed /= pow(1 + 1 / inverse, 1 / (t * t));
+        }
+        inverse = t * t * (inverse + 1);
+    }
+    const double truth = exact(5, 1, z, t, 1);
+    PVT_TRUE(ours >= truth * (1 - 1e-12));
+    PVT_TRUE(printed < 0.5 * truth);
+}
+
+/* Constant noise late and an l2 prox: it converges; noise that keeps shrinking: it grows; composition is never beaten
+ * upward. */
+static void converges_and_grows(void **state)
+{
+    (void)state;
+    double flat[60], falling[60], last = 0, before = 0;
+    for (int k = 0; k < 60; k++) flat[k] = 2, falling[k] = 2 - 0.03 * k;
+    for (int64_t K = 40; K <= 60; K += 10) {
+        const pvi_hidden_sbcd h = open_gates(5, K, flat, 0.01, 50, 5), g = open_gates(5, K, falling, 0.01, 50, 5);
+        if (K > 40) PVT_REL(rate_of(&h), last, 1e-3);
+        if (K > 40) PVT_TRUE(rate_of(&g) > 1.2 * before);
+        last = rate_of(&h);
+        before = rate_of(&g);
+        PVT_TRUE(last < 0.25 * (double)K * 0.125);
+    }
+    PVT_TRUE(pvi_hidden_sbcd_epsilon(last, 1e-6) < 10 && pvi_hidden_sbcd_epsilon(last, 1e-6) > 0.1);
+}
+
+static void gates_close(void **state)
+{
+    (void)state;
+    const double z[] = { 1, 1 }, none[] = { 1, 0 };
+    double rate;
+    for (int i = 0; i < 4; i++) {
+        pvi_hidden_sbcd h = open_gates(2, 2, z, 0.1, 1, 0);
+        *(i == 0 ? &h.fixed_order : i == 1 ? &h.last_iterate_only : i == 2 ? &h.no_momentum : &h.convex) = false;
+        PVT_IS(pvi_hidden_sbcd_rate(ctx, &h, &rate), PV_E_UNSUPPORTED);
+        PVT_TRUE(rate == INFINITY);
+    }
+    pvi_hidden_sbcd h = open_gates(2, 2, none, 0.1, 1, 0);
+    PVT_IS(pvi_hidden_sbcd_rate(ctx, &h, &rate), PV_E_ARG);
+    h = open_gates(2, 2, z, 0.1, INFINITY, 0);
+    PVT_IS(pvi_hidden_sbcd_rate(ctx, &h, &rate), PV_E_ARG);
+    h = open_gates(2, 2, z, 0.1, 1, -1);
+    PVT_IS(pvi_hidden_sbcd_rate(ctx, &h, &rate), PV_E_ARG);
+}
+
+/* What is written is what is checked, and nothing else passes. */
+static void statement_is_checked(void **state)
+{
+    (void)state;
+    pv_arena *a = pvi_arena_create(ctx);
+    const pv_event *part[2];
+    const char *json;
+    char wrong[2048];
+    double epsilon;
+    part[0] = pv_ev_repeat(a, 12, pv_ev_cyclic(a, 4, pv_ev_leaf(a, PV_EV_GAUSSIAN, 3, 0)));
+    part[1] = pv_ev_repeat(a, 8, pv_ev_cyclic(a, 4, pv_ev_leaf(a, PV_EV_GAUSSIAN, 2, 0)));
+    const pv_event *events = pv_ev_seq(a, 2, part);
+    const pvi_hidden_sbcd h = open_gates(0, 0, NULL, 0.01, 50, 1);
+    PVT_OK(pvi_hidden_sbcd_write(ctx, a, h, events, 1e-5, &epsilon, &json));
+    PVT_OK(pvi_hidden_sbcd_check(ctx, json, events, 1e-5));
+    PVT_IS(pvi_hidden_sbcd_check(ctx, json, events, 1e-6), PV_E_VERIFY);
+    PVT_IS(pvi_hidden_sbcd_check(ctx, json, part[0], 1e-5), PV_E_VERIFY);
+    PVT_IS(pvi_hidden_sbcd_check(ctx, "{}", events, 1e-5), PV_E_ARG);
+    snprintf(wrong, sizeof wrong, "%s", json);
+    char *digit = strstr(wrong, "\"epsilon\":");
+    PVT_TRUE(digit != NULL);
+    while (*digit < '1' || *digit > '9') digit++;
+    *digit = (char)(*digit - 1);
+    PVT_IS(pvi_hidden_sbcd_check(ctx, wrong, events, 1e-5), PV_E_VERIFY);
+    const pv_event *poisson = pv_ev_sampled(a, PV_EV_POISSON, 0.1, pv_ev_leaf(a, PV_EV_GAUSSIAN, 3, 0));
+    PVT_IS(pvi_hidden_sbcd_write(ctx, a, h, poisson, 1e-5, &epsilon, &json), PV_E_UNSUPPORTED);
+    pvi_arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = { cmocka_unit_test(equals_the_theorem),
+                                      cmocka_unit_test(bounds_gaussians_tightly),
+                                      cmocka_unit_test(printed_exponent_is_too_strong),
+                                      cmocka_unit_test(converges_and_grows),
+                                      cmocka_unit_test(gates_close),
+                                      cmocka_unit_test(statement_is_checked) };
+    return cmocka_run_group_tests(all, setup, teardown);
+}
