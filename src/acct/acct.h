@@ -21,7 +21,7 @@ pv_status pvi_event_check(pv_ctx *ctx, const pv_event *ev); /* ctx NULL: no mess
 enum { PVI_EVENT_DEPTH = 24 }; /* a sequence takes two JSON levels, so every checked tree can be read back */
 
 /* What accountants see: the tree as a list of terms.  Samplers of rate 1 vanish; several Gaussians
- * released from one sample are one Gaussian (its noise multiplier rounded down).  A sampler over
+ * released from one Poisson sample are one Gaussian (its noise multiplier rounded down).  A sampler over
  * anything else that is not a single leaf, or over a sampler or parts taken in turn, is PV_E_UNSUPPORTED. */
 typedef struct pvi_term {
     pv_ev_kind kind; /* a leaf; never NONE                                                          */

@@ -90,6 +90,13 @@ pv_status pv_account(pv_ctx *ctx, const char *request_json, char **json)
 
 /* ---- calibration ------------------------------------------------------------------------------------------- */
 
+/* Of a shorthand: one release, perhaps repeated, perhaps sampled. */
+static const pv_event *leaf_of(const pv_event *ev)
+{
+    while (ev->sub) ev = ev->sub;
+    return ev;
+}
+
 static pv_status answer_calibrate(pvi_request *r, pvi_jw *w)
 {
     pvi_cost c;
@@ -100,7 +107,7 @@ static pv_status answer_calibrate(pvi_request *r, pvi_jw *w)
         return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld: calibration is for one row", (long long)r->rows);
     const pv_status s = pvi_calibrate(r->ctx, r->accountant, r->rel, r->ev, r->epsilon, r->delta, &factor, &c);
     if (s != PV_OK) return s;
-    const bool selection = r->ev->sub && r->ev->sub->kind == PV_EV_SELECT;
+    const bool selection = leaf_of(r->ev)->kind == PV_EV_SELECT;
     pvi_jw_open(w, NULL, '{');
     if (!isnan(r->unit))
         pvi_jw_f64(w, selection ? "eps0" : "noise_multiplier", selection ? r->unit / factor : r->unit * factor);

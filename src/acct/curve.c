@@ -8,7 +8,8 @@
  *                  bisection.  Between and beyond the points nothing is claimed: a fit.
  *   (3) k rows     k neighbouring steps in a row: (k e, sum_{j<k} e^{je} delta(e)), e free
  *                  Vadhan 2017, Lemma 2.2
- *   (4)            without samplers and parts, k rows move a sum by at most k sensitivities: noise divided by k */
+ *   (4)            without samplers, k rows move a sum by at most k sensitivities: noise divided by k.
+ *                  Gaussians on parts of the rows: k_i rows in part i cost sum k_i^2 <= k^2                   */
 #include "acct.h"
 
 double pvi_tradeoff(const pvi_curve *c, double alpha)
@@ -86,18 +87,20 @@ static pv_status generic(const rows *q, double start, double *eps)
 static pv_status scalable(void *user, const pvi_term *t)
 {
     const bool leaf = t->kind == PV_EV_GAUSSIAN || t->kind == PV_EV_LAPLACE || t->kind == PV_EV_SELECT;
-    (void)user;
-    return leaf && t->sampler == PV_EV_NONE && !t->parts ? PV_OK : PV_E_UNSUPPORTED;
+    *(bool *)user |= t->parts;
+    return leaf && t->sampler == PV_EV_NONE && (!t->parts || t->kind == PV_EV_GAUSSIAN) ? PV_OK : PV_E_UNSUPPORTED;
 }
 
 /* (4); PV_E_UNSUPPORTED when the events are not of that kind. */
 static pv_status scaled(const rows *q, pvi_cost *out)
 {
-    if (pvi_event_each(q->ev, scalable, NULL) != PV_OK) return PV_E_UNSUPPORTED;
+    bool parts = false;
+    if (pvi_event_each(q->ev, scalable, &parts) != PV_OK) return PV_E_UNSUPPORTED;
     pv_arena *a = pvi_arena_create(q->ctx);
     const pv_event *ev = a ? pvi_event_scale(a, q->ev, pvi_down(1.0 / q->k, 1)) : NULL;
     const pv_status s = ev ? pvi_account(q->ctx, q->accountant, q->rel, ev, q->delta, out) : pvi_nomem(q->ctx);
     pvi_arena_free(a);
+    if (parts) out->epsilon_lower = 0.0; /* a part may hold fewer than k rows */
     return s;
 }
 

@@ -7,7 +7,9 @@
  *
  *   (1) several Gaussians z_1, ..., z_k released adaptively from one sample are one Gaussian:
  *       1/z^2 = sum_i n_i / z_i^2 (Dong, Roth, Su 2022, Cor. 3.3), hence a sampler over them is a
- *       sampler over that one (Zhu, Dong, Wang 2022, Thm 11: amplification acts on the pair).
+ *       Poisson sampler over that one (Zhu, Dong, Wang 2022, Thm 11: amplification acts on the pair).  Not so a
+ *       fixed-size sample: its divergence is that of a triple of distributions, and a later release may move two of
+ *       the three closer together after seeing an earlier one, so several releases are refused there.
  *   (2) cyclic: the t-th of equal releases sees part t mod n of the rows.  A row lies in one part, which is seen at
  *       most ceil(k/n) times in k releases; the others are functions of rows that neighbours share and of earlier
  *       outputs, so k releases cost what ceil(k/n) cost without the parts (parallel composition).             */
@@ -262,7 +264,7 @@ static pv_status sampled(walk w, const pv_event *ev, int64_t count)
     const pv_status s = each((walk) { .fn = collect, .user = &in, .in_sample = true }, ev->sub, 1);
     if (s != PV_OK) return s;
     if (in.terms == 0) return PV_OK;
-    if (in.terms > 1 ? in.mixed : in.leaf.sampler != PV_EV_NONE) return PV_E_UNSUPPORTED;
+    if (in.terms > 1 ? in.mixed || ev->kind == PV_EV_FIXED : in.leaf.sampler != PV_EV_NONE) return PV_E_UNSUPPORTED;
     pvi_term t = in.leaf;
     if (in.terms > 1) t.a = pvi_down(1.0 / sqrt(in.inv2), 2);
     t.sampler = ev->kind;

@@ -51,7 +51,7 @@ static double contracted(double gap, double l, double passes)
     const double c = 1.0 - gap;
     if (l == 1.0) return fall(gap, passes) / (2.0 - fall(gap, passes)) * (1.0 + c) / gap; /* (1) */
     const double past = fall(gap, l * (passes - 1.0)), epoch = fall(gap, l);
-    return 1.0 + pow(c, 2.0 * l - 2.0) * gap * (1.0 + c) / (epoch * epoch) * past / (2.0 - past); /* (2) */
+    return 1.0 + pow(c, 2.0 * l - 2.0) * (gap / epoch) * (1.0 + c) * (past / epoch) / (2.0 - past); /* (2) */
 }
 
 /* (3) or (4) */

@@ -35,8 +35,8 @@ static pv_status whole(const pvi_request *r, const char *key, int64_t absent, in
     double x;
     const pv_status s = number(r, key, (double)absent, &x);
     if (s != PV_OK) return s;
-    if (!(x >= 1 && x <= 0x1p53 && x == floor(x)))
-        return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g: a whole number between 1 and 2^53 is needed", key, x);
+    if (!(x >= 1 && x < 0x1p53 && x == floor(x))) /* from 2^53 on a double may have been rounded */
+        return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g: a whole number from 1 to below 2^53 is needed", key, x);
     *out = (int64_t)x;
     return PV_OK;
 }

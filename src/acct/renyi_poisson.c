@@ -122,7 +122,7 @@ double pvi_renyi_poisson(double z, double q, double m)
 {
     const mix p = { z, q, m, 1.0 + m };
     const double plain = pv_up(p.alpha * m / (2.0 * z * z), 3); /* sampling never hurts */
-    if (!(z > 1e-3 && p.alpha < 1e12 && p.alpha / z < 1e9)) return plain;
+    if (!(z > 0.01 && p.alpha < 1e12 && p.alpha / z < 1e9)) return plain;
     const double reach = PI * z * (1.0 - 1e-9), d = reach < 13.565 ? reach : 13.565;
     const double step = 2.0 * PI * d / (92.0 + 0.5 * d * d);
     const double left = peak(&p, 0.0), right = peak(&p, p.alpha / z);

@@ -5,15 +5,14 @@
  *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out and where replace is
  *        counted as two zero-out steps (the group bound), 2 under replace otherwise
  *   (3)  every noisy leaf of the events has the mechanism's kind and a noise multiplier from noise_multiplier, the
- *        lowest, to noise_multiplier_max, the highest;
- *        stands under the recorded sampler at the rate batch / rows, and there are `queries` of them; the multiplier of a selection is
- *        1 / its epsilon
+ *        lowest, to noise_multiplier_max, the highest; stands under the recorded sampler at the rate batch / rows, and
+ *        there are `queries` of them; the multiplier of a selection is 1 / its epsilon
  *   (4)  under replace one row changes a sum by up to 2 clip_norm, so that each leaf of the replace
  *        events, which are otherwise the same releases, has at most the share s of its multiplier,
  *        s noise_multiplier = noise_stddev / (2 clip_norm); the group bound counts zero-out steps, so there s = 1
  *   (5)  the recorded accountant, run again, gives at most the claimed epsilon: no tolerance
  *   (6)  epsilon_replace >= epsilon: a replaced row is a row left out and another put in
- *   (7)  the settings speak of the same model, optimizer, mechanism, relation and delta
+ *   (7)  the settings describe this run (cert_settings.c)
  *
  * (1) to (4) hold up to the rounding of the few operations that made the numbers. */
 #include "out.h"
@@ -232,29 +231,6 @@ static pv_status check_present(pv_ctx *ctx, const char *name, const pvi_cert *c)
     return PV_OK;
 }
 
-/* A setting may be absent, or auto; if it is there it is the same. */
-static bool agrees(const pvi_json *settings, const char *key, const char *value)
-{
-    const pvi_json *v = pvi_json_get(settings, key);
-    return !v || (v->type == PVI_JSTR && strcmp(v->text, value) == 0);
-}
-
-static pv_status check_settings(pv_ctx *ctx, const char *name, const pvi_cert *c) /* (7) */
-{
-    pvi_json *v;
-    pv_arena *a = pvi_arena_create(ctx);
-    if (!a) return pvi_nomem(ctx);
-    pv_status s = pvi_json_parse(ctx, a, name, c->settings, strlen(c->settings), &v);
-    const pvi_json *delta = s == PV_OK ? pvi_json_get(v, "budget.delta") : NULL;
-    if (s == PV_OK && (!agrees(v, "model", c->model) || !agrees(v, "optimizer", c->optimizer) ||
-                       !agrees(v, "mechanism", c->mechanism) || !agrees(v, "privacy", "on") ||
-                       !agrees(v, "budget.relation", c->relation == PV_REL_REPLACE ? "replace" : "zero-out") ||
-                       (delta && delta->type == PVI_JNUM && delta->num != c->delta)))
-        s = refuse(ctx, name, "the settings are not those of the rest");
-    pvi_arena_free(a);
-    return s;
-}
-
 /* ---- epsilon ---------------------------------------------------------------------------------------------- */
 
 static pv_status account(pv_ctx *ctx, const char *name, const pvi_cert *c, bool replace, double *epsilon)
@@ -300,9 +276,9 @@ pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, p
                         c->why_not ? c->why_not : "no reason recorded");
     pv_status s = check_present(ctx, name, c);
     if (s == PV_OK) s = check_numbers(ctx, name, c);
-    if (s == PV_OK) s = check_settings(ctx, name, c);
     if (s == PV_OK) s = check_events(ctx, name, c);
     if (s == PV_OK) s = check_replace(ctx, name, c);
+    if (s == PV_OK) s = pvi_cert_check_settings(ctx, name, c);
     if (s == PV_OK) s = account(ctx, name, c, false, &got.epsilon);
     if (s == PV_OK && c->relation == PV_REL_ZERO_OUT) s = account(ctx, name, c, true, &got.epsilon_replace);
     else got.epsilon_replace = got.epsilon;

@@ -54,6 +54,7 @@ typedef struct pvi_recomputed {
     double epsilon, epsilon_replace;
 } pvi_recomputed;
 pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c);
+pv_status pvi_cert_check_settings(pv_ctx *ctx, const char *name, const pvi_cert *c); /* cert_settings.c */
 pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, pvi_recomputed *out);
 /* One sentence that says what is guaranteed, or that nothing is. */
 void pvi_cert_statement(const pvi_cert *c, pvi_str *out);

@@ -78,7 +78,7 @@ fails 2 'privet: z=0: a number between 1e-100 and 1e+100 is needed' account gaus
 fails 2 'privet: z=-1: a number between 1e-100 and 1e+100 is needed' account gaussian z=-1 --delta 1e-5
 fails 2 'privet: z=nan: a number is needed' account gaussian z=nan --delta 1e-5
 fails 2 'privet: event: sampling rate 1.5 is not in (0, 1]' account gaussian z=1 q=1.5 --delta 1e-5
-fails 2 'privet: steps=0: a whole number between 1 and 2^53 is needed' account gaussian z=1 steps=0 --delta 1e-5
+fails 2 'privet: steps=0: a whole number from 1 to below 2^53 is needed' account gaussian z=1 steps=0 --delta 1e-5
 fails 2 'privet: steps=many: a number is needed' account gaussian z=1 steps=many --delta 1e-5
 fails 2 'privet: delta 1 is not in [0, 1)' account gaussian z=1 --delta 1
 fails 2 'privet: delta=nan: a number is needed' account gaussian z=1 --delta nan

@@ -108,9 +108,34 @@ static void known_answers(void **state)
     PVT_TRUE(num(pvi_json_get(v, "events"), "noise_multiplier") <= 5 / sqrt(8.0));
 }
 
+/* More terms than the list holds, over many decades: both bounds stay bounds. */
+static void wide_lists(void **state)
+{
+    (void)state;
+    enum { N = 600 };
+    static const char *const kinds[] = { "\"kind\":\"select\",\"epsilon\"", "\"kind\":\"laplace\",\"scale\"" };
+    for (int k = 0; k < 2; k++) {
+        pvi_str b = { .ctx = ctx };
+        double most = 0;
+        pvi_str_puts(&b, "{\"delta\":1e-6,\"accountant\":\"pld\",\"events\":{\"kind\":\"sequence\",\"events\":[");
+        for (int i = 0; i < N; i++) {
+            const double e = pow(10, -60.0 * i / N);
+            pvi_str_printf(&b, "%s{%s:%.17g}", i ? "," : "", kinds[k], k ? 1 / e : e);
+            most += e;
+        }
+        pvi_str_puts(&b, "]}}");
+        const pvi_json *v = ask(pv_account, b.s);
+        PVT_CHECK(num(v, "epsilon_lower") <= num(v, "epsilon") && num(v, "epsilon_lower") <= most, "%s: %g above %g",
+                  kinds[k], num(v, "epsilon_lower"), num(v, "epsilon"));
+        pvi_str_free(&b);
+    }
+}
+
 static void calibrations(void **state)
 {
     (void)state;
+    PVT_TRUE(num(ask(pv_calibrate, "{\"mechanism\":\"select\",\"q\":0.1,\"steps\":10,\"epsilon\":1,\"delta\":1e-6}"),
+                 "eps0") > 1); /* sampled, so each may cost more than its share */
     const pvi_json *v = ask(pv_calibrate, "{\"mechanism\":\"gaussian\",\"steps\":100,\"epsilon\":1,\"delta\":1e-5}");
     const double z = num(v, "noise_multiplier");
     PVT_TRUE(num(v, "epsilon") <= 1 && num(v, "epsilon") > 1 - 1e-5 && num(v, "target_epsilon") == 1);
@@ -403,6 +428,7 @@ int main(void)
         cmocka_unit_test_teardown(curves, free_answer),
         cmocka_unit_test(files),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(wide_lists),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(memory_ends_anywhere),
     };

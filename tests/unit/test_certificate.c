@@ -215,6 +215,15 @@ static void forged_settings_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof forged_settings / sizeof *forged_settings; i++)
         FORGE("the settings are not", c.settings = forged_settings[i]);
+    FORGE("other batches", c.settings = "{\"sampler.batch\":500}");
+    FORGE("other batches", c.batch = 10000);
+    FORGE("other steps", c.settings = "{\"optimizer.steps\":101}");
+    FORGE("other steps", c.settings = "{\"budget.noise_multiplier\":16}");
+    FORGE("other steps", c.settings = "{\"clip\":0.5}");
+    FORGE("other steps", c.settings = "{\"budget.epsilon\":0.5}");
+    FORGE("unknown optimizer", (c.optimizer = "no-such", c.settings = "{}"));
+    FORGE("no proof", (c.optimizer = "fw-l1", c.settings = "{}"));
+    FORGE("no proof", (c.optimizer = "prgd", c.settings = "{}"));
     pvi_cert c = fixture_cert();
     c.settings = "{\"budget.delta\":\"auto\",\"other\":7}";
     PVT_OK(forged(&c));
@@ -313,6 +322,7 @@ static void sampled(void **state)
     }
     PVT_OK(pvi_account(ctx, "best", PV_REL_REPLACE, &all, c.delta - c.delta_draws, &cost_replace));
     c.sampler = "poisson";
+    c.settings = "{\"sampler\":\"poisson\",\"sampler.batch\":\"auto\"}";
     c.batch = 200;
     c.events = c.events_replace = &all;
     c.noise_multiplier = c.noise_stddev = 2;
@@ -322,6 +332,16 @@ static void sampled(void **state)
     c.epsilon = pvi_cert_claim(cost.epsilon, INFINITY);
     c.epsilon_replace = pvi_cert_claim(cost_replace.epsilon, INFINITY);
     PVT_TRUE(cost_replace.group_bound);
+    PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    static const char *const other_batches[] = { "{\"sampler\":\"cyclic\"}", "{\"sampler\":\"fixed\"}",
+                                                 "{\"sampler\":\"full\"}", "{}",
+                                                 "{\"sampler\":\"poisson\",\"sampler.batch\":100}" };
+    for (int i = 0; i < 5; i++) {
+        c.settings = other_batches[i];
+        PVT_IS(forged(&c), PV_E_VERIFY);
+        PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "other batches"));
+    }
+    c.settings = "{\"sampler\":\"poisson\",\"sampler.batch\":200}";
     PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
     c.batch = 400;
     c.events = &more; /* twice the rate costs more than was claimed */
@@ -344,6 +364,7 @@ static void selections(void **state)
     static const pv_event all_replace = { .kind = PV_EV_REPEAT, .n = 100, .sub = &other };
     pvi_cert c = fixture_cert();
     c.settings = "{}";
+    c.optimizer = "fw-l1";
     c.mechanism = "select";
     c.accountant = "zcdp";
     c.events = &all;

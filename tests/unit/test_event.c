@@ -287,6 +287,10 @@ static void list_of_terms(void **state)
     PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, pv_ev_repeat(arena, 2, inner)), keep, &k),
            PV_E_UNSUPPORTED);
     PVT_OK(pvi_event_each(pv_ev_sampled(arena, PV_EV_FIXED, 0.5, lap), keep, &k));
+    PVT_OK(pvi_event_each(pv_ev_sampled(arena, PV_EV_FIXED, 0.5, pv_ev_repeat(arena, 1, g)), keep, &k));
+    PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_FIXED, 0.5, both), keep, &k), PV_E_UNSUPPORTED);
+    PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_FIXED, 0.5, pv_ev_repeat(arena, 2, g)), keep, &k),
+           PV_E_UNSUPPORTED);
     const pv_event *mixed = pv_ev_sampled(arena, PV_EV_POISSON, 0.5, seq2(g, lap));
     PVT_IS(pvi_event_each(pv_ev_sampled(arena, PV_EV_POISSON, 0.5, mixed), keep, &k), PV_E_UNSUPPORTED);
 
