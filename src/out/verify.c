@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LIMIT = 1 << 24 }; /* bytes of a certificate */
@@ -16,7 +17,8 @@ static pv_status peek(pv_ctx *ctx, const char *path, bool *is_model)
     char start[8];
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return pvi_fail(ctx, PV_E_IO, "%s: %s", path, strerror(errno));
-    const ssize_t n = read(fd, start, sizeof start);
+    struct stat st;
+    const ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, start, sizeof start) : -1;
     *is_model = n > 0 && pvi_is_model_file(start, (size_t)n);
     close(fd);
     if (!*is_model && (n == 0 || (n > 0 && !strchr("{ \t\r\n", start[0]))))
