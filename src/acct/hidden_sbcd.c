@@ -26,6 +26,8 @@
  * nothing but the last iterate is seen.  Hence this number is never charged. */
 #include "acct.h"
 
+#define HUGE_INVERSE 1e200 /* 1/c grows without bound where F expands; past this a step hides nothing */
+
 static pv_status closed(pv_ctx *ctx, const char *gate)
 {
     return pvi_fail(ctx, PV_E_UNSUPPORTED, "hidden-state accounting does not apply: %s", gate);
@@ -54,8 +56,9 @@ static double rate_at(const pvi_hidden_sbcd *h, double F2, double T2, int64_t j0
         for (int64_t j = 0; j < h->batches; j++) {
             const double before = F2 * inverse; /* L_F^2/c */
             if (j == j0) rate += 0.5 / v;       /* (2) */
-            else rate *= before / (before + v); /* (3) */
-            inverse = T2 * (before + v);        /* (1) */
+            else if (before < HUGE_INVERSE)
+                rate *= before / (before + v);               /* (3); beyond, next to nothing is hidden */
+            inverse = fmin(T2 * (before + v), HUGE_INVERSE); /* (1) */
         }
     }
     return rate;
@@ -68,7 +71,13 @@ pv_status pvi_hidden_sbcd_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double *ra
     if (s != PV_OK) return s;
     const double F = fmax(1.0, fabs(1.0 - h->step * h->smooth)), T = 1.0 / (1.0 + h->step * h->shrink);
     double most = 0.0;
-    for (int64_t j0 = 0; j0 < h->batches; j0++) most = fmax(most, rate_at(h, F * F, T * T, j0));
+    if (!(F < 1e50)) return closed(ctx, "the step is far too long for the layer's smoothness");
+    for (int64_t j0 = 0; j0 < h->batches; j0++) {
+        const double rate_here = rate_at(h, F * F, T * T, j0);
+        if (!(rate_here > 0.0 && isfinite(rate_here)))
+            return pvi_fail(ctx, PV_E_NUMERIC, "hidden-state accounting: the bound cannot be computed");
+        most = fmax(most, rate_here);
+    }
     *rate = most * (1.0 + 1e-12); /* above the rounding */
     return PV_OK;
 }

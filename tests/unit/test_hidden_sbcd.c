@@ -106,6 +106,20 @@ static void converges_and_grows(void **state)
     PVT_TRUE(pvi_hidden_sbcd_epsilon(last, 1e-6) < 10 && pvi_hidden_sbcd_epsilon(last, 1e-6) > 0.1);
 }
 
+/* A step so long that F expands hides nothing: composition, however long the run. */
+static void expansion_hides_nothing(void **state)
+{
+    (void)state;
+    double z[200];
+    for (int k = 0; k < 200; k++) z[k] = 14;
+    const pvi_hidden_sbcd h = open_gates(5, 200, z, 9.6, 801, 0);
+    PVT_REL(rate_of(&h), 200 / (2 * 14.0 * 14.0), 1e-6);
+    PVT_TRUE(pvi_hidden_sbcd_epsilon(rate_of(&h), 1e-5) > 1);
+    double rate;
+    const pvi_hidden_sbcd far = open_gates(5, 200, z, 1e60, 801, 0);
+    PVT_IS(pvi_hidden_sbcd_rate(ctx, &far, &rate), PV_E_UNSUPPORTED);
+}
+
 static void gates_close(void **state)
 {
     (void)state;
@@ -160,6 +174,7 @@ int main(void)
                                       cmocka_unit_test(bounds_gaussians_tightly),
                                       cmocka_unit_test(printed_exponent_is_too_strong),
                                       cmocka_unit_test(converges_and_grows),
+                                      cmocka_unit_test(expansion_hides_nothing),
                                       cmocka_unit_test(gates_close),
                                       cmocka_unit_test(statement_is_checked) };
     return cmocka_run_group_tests(all, setup, teardown);

@@ -1,0 +1,90 @@
+/* bench_sbcd.c - how fast is an epoch of block coordinate descent?
+ *
+ *   bench_sbcd [rounds] [threads]
+ *
+ * 4,800 x 20 rows of five classes, five layers of 200, squared loss, five mini-batches of 960 in turn: the whole of five
+ * noisy steps, from the call to the finished result, less one of a single step.  Best of all rounds, wall clock and
+ * processor time: on a busy machine the second says more.  bench/peers/sbcd_peer.py does the same updates in numpy. */
+#include "run/job.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { N = 4800, P = 20 };
+
+static double seconds(clockid_t which)
+{
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void fill(pvi_matrix *m)
+{
+    static float x[N * P], y[N], norm[N];
+    uint64_t s = 88172645463325252u;
+    m->domain = (pv_domain) { .n = N, .p = P, .row_norm = 1.0, .classes = 5 };
+    m->ld = P;
+    m->x = x;
+    m->y = y;
+    m->norm = norm;
+    memset(m->digest, '0', 64);
+    for (int64_t i = 0; i < N; i++) {
+        double sum = 0.0;
+        for (int64_t j = 0; j < P; j++) {
+            s ^= s << 13, s ^= s >> 7, s ^= s << 17;
+            x[i * P + j] = (float)(s >> 40) * 0x1p-23f - 1.0f;
+            sum += (double)x[i * P + j] * (double)x[i * P + j];
+        }
+        for (int64_t j = 0; j < P; j++) x[i * P + j] *= (float)(0.999999 / sqrt(sum));
+        norm[i] = 1.0f;
+        y[i] = (float)(s % 5);
+    }
+}
+
+static void set(pv_plan *p, const char *key, const char *value)
+{
+    if (pv_plan_set(p, key, value) != PV_OK) abort();
+}
+
+static void run(pv_ctx *ctx, const pvi_matrix *m, const char *steps, double best[2])
+{
+    pv_plan *p;
+    pv_result *r;
+    if (pv_plan_create(ctx, &p) != PV_OK) abort();
+    set(p, "optimizer", "sbcd");
+    set(p, "model", "mlp:dense200,relu,dense200,relu,dense200,relu,dense200,relu,dense200,relu,dense");
+    set(p, "sampler", "cyclic");
+    set(p, "sampler.batch", "960");
+    set(p, "optimizer.steps", steps);
+    set(p, "budget.noise_multiplier", "10");
+    set(p, "budget.epsilon", "1000");
+    set(p, "accountant", "gaussian");
+    const double w = seconds(CLOCK_MONOTONIC), c = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    if (pvi_run_matrix(p, m, NULL, NULL, &r) != PV_OK) {
+        fprintf(stderr, "%s\n", pv_ctx_errmsg(ctx));
+        exit(1);
+    }
+    best[0] = fmin(best[0], seconds(CLOCK_MONOTONIC) - w);
+    best[1] = fmin(best[1], seconds(CLOCK_PROCESS_CPUTIME_ID) - c);
+    pv_result_free(r);
+    pv_plan_free(p);
+}
+
+int main(int argc, char **argv)
+{
+    const int rounds = argc > 1 ? atoi(argv[1]) : 10, threads = argc > 2 ? atoi(argv[2]) : 1;
+    double one[2] = { INFINITY, INFINITY }, six[2] = { INFINITY, INFINITY };
+    pvi_matrix m = { 0 };
+    pv_ctx *ctx;
+    if (pv_ctx_create(NULL, &ctx) != PV_OK || pvi_set_threads(ctx, threads) != PV_OK) return 1;
+    fill(&m);
+    for (int k = 0; k < rounds; k++) {
+        run(ctx, &m, "1", one);
+        run(ctx, &m, "6", six);
+    }
+    printf("an epoch of sbcd, %d threads: %.4f s wall, %.4f s processor\n", threads, six[0] - one[0],
+           six[1] - one[1]);
+    pv_ctx_free(ctx);
+    return 0;
+}
