@@ -21,7 +21,7 @@
 #include "opt/noise_schedule.h"
 #include "opt/opt.h"
 
-enum { MEAN, SUM, ROUNDS = 300 };
+enum { MEAN, SUM, FIRST_ROUNDS = 300, ROUNDS = 20 }; /* of power iteration, which goes on from step to step */
 
 typedef struct cfg {
     pvi_loop_cfg loop;
@@ -155,11 +155,19 @@ static pv_status conditional(const void *c_, const pv_problem *p, const pv_event
 
 /* ---- (2) ---------------------------------------------------------------------------------------------------- */
 
+static double dot(int64_t n, const double *x, const double *y)
+{
+    double s[8] = { 0 };
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; k++) s[k] += x[i + k] * y[i + k];
+    for (; i < n; i++) s[0] += x[i] * y[i];
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
 static double unit(int64_t n, double *x)
 {
-    double s = 0.0;
-    for (int64_t i = 0; i < n; i++) s += x[i] * x[i];
-    s = sqrt(s);
+    const double s = sqrt(dot(n, x, x));
     for (int64_t i = 0; i < n && s > 0.0; i++) x[i] /= s;
     return s;
 }
@@ -167,14 +175,11 @@ static double unit(int64_t n, double *x)
 /* The largest singular value of w (in x out): u <- w v, v <- w'u until it stands still. */
 static double spectral_norm(const double *w, int64_t in, int64_t out, double *u, double *v)
 {
-    double last = 0.0, now = 0.0, size = unit(out, v);
-    for (int64_t n = 0; size == 0.0 && n < out; n++) v[n] = 1.0 / sqrt((double)out) * (n % 2 ? 0.9 : 1.1);
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int64_t j = 0; j < in; j++) {
-            double s = 0.0;
-            for (int64_t n = 0; n < out; n++) s += w[j * out + n] * v[n];
-            u[j] = s;
-        }
+    double last = 0.0, now = 0.0;
+    const bool fresh = unit(out, v) == 0.0;
+    for (int64_t n = 0; fresh && n < out; n++) v[n] = 1.0 / sqrt((double)out) * (n % 2 ? 0.9 : 1.1);
+    for (int round = 0; round < (fresh ? FIRST_ROUNDS : ROUNDS); round++) {
+        for (int64_t j = 0; j < in; j++) u[j] = dot(out, w + j * out, v);
         unit(in, u);
         memset(v, 0, sizeof *v * (size_t)out);
         for (int64_t j = 0; j < in; j++)
@@ -191,9 +196,7 @@ static void normalize(const pv_problem *p, const state *s, double rho, double *w
 {
     for (int64_t i = 0, at = 0; i + 1 < p->tensors; i += 2) {
         const int64_t size = p->tensor[i], out = p->tensor[i + 1], in = size / out;
-        double square = 0.0;
-        for (int64_t j = 0; j < size; j++) square += w[at + j] * w[at + j];
-        if (!(square <= rho * rho)) { /* no matrix is longer than its entries together */
+        if (!(dot(size, w + at, w + at) <= rho * rho)) { /* no matrix is longer than its entries together */
             const double lambda = spectral_norm(w + at, in, out, s->u + at, s->v + at);
             for (int64_t j = 0; lambda > rho && j < size; j++) w[at + j] *= rho / lambda;
         }
