@@ -124,6 +124,14 @@ void pvi_pld_mass_put(pvi_pld_mass *m, double *E, int64_t k, double p, double ex
 
 /* ---- from above --------------------------------------------------------------------------------------- */
 
+/* Lattice points are counted exactly. */
+static bool atoms_fit(const pvi_pld_pair *x, double h)
+{
+    double far = 0;
+    for (int i = 0; i < x->atoms; i++) far = pvi_pld_max(far, fabs(x->atom[i].loss));
+    return far / h < 0x1p52;
+}
+
 static void atoms_above(const pvi_pld_pair *x, double h, pvi_pld_mass *m, double *E)
 {
     for (int i = 0; i < x->atoms; i++) {
@@ -210,6 +218,7 @@ pv_status pvi_pld_mass_build(pv_arena *a, const pvi_pld_term *t, const pvi_pld_g
     pvi_pld_pair x;
     pvi_pld_pair_init(&x, t, g->add, g->low, g->h);
     cuts c = { .offset = g->low ? -64 * U * x.e0 : 0.0 }; /* atoms of (0, e0) fall on lattice points, not below */
+    if (!atoms_fit(&x, g->h)) return PV_E_NUMERIC;
     pv_status ok = x.z > 0 || x.coef * x.e0 > 0 ? make_cuts(a, &x, g, room, &c) : PV_OK;
     if (ok != PV_OK) return ok;
     const int64_t most = c.len + 2 * x.atoms + 1;

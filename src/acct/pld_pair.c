@@ -105,6 +105,7 @@ void pvi_pld_pair_init(pvi_pld_pair *x, const pvi_pld_term *t, bool add, bool lo
         x->coef = -1.0 / expm1(-e0);
     } else { /* (4) */
         response(x, e0, r.kind == PV_EV_BALL ? r.a : r.kind == PV_EV_EPS_DELTA ? r.b : 0.0);
+        for (int i = 0; i < x->atoms; i++) x->scale = pvi_pld_max(x->scale, fabs(x->atom[i].loss));
     }
 }
 

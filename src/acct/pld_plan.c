@@ -145,7 +145,7 @@ static void choose_lattice(pvi_pld_job *b)
     b->cap = 4.0 / b->theta;
     h = b->c * pvi_pld_min(b->cap, b->far);
     dilation(b, h, &wide, &fine);
-    while (fine > wide) { /* in the end no cell is fine: all masses lie at zero or 2^-24 of the largest loss away */
+    while (fine > wide && h > 0x1p-30 * b->far) { /* all masses but atoms lie at zero or 2^-24 of `far` away */
         h *= 0.5;
         dilation(b, h, &wide, &fine);
     }
@@ -218,6 +218,7 @@ pv_status pvi_pld_survey(pvi_pld_job *b, double c)
         pvi_pld_pair_init(&x, &b->term[e], b->add, false, 1.0);
         pvi_pld_pair_range(&x, b->tail, &lo, &hi);
         b->far = pvi_pld_max(b->far, pvi_pld_max(fabs(lo), fabs(hi)));
+        for (int i = 0; i < x.atoms; i++) b->far = pvi_pld_max(b->far, fabs(x.atom[i].loss)); /* a sampled ball's */
     }
     if (!(b->far < INFINITY)) return PV_E_NUMERIC;
     b->far = pvi_pld_max(b->far, 1e-100); /* only zero losses */

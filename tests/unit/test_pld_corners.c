@@ -89,6 +89,9 @@ static void lattices_that_are_too_fine(void **state)
     pvi_pld_grid g = { .h = 1e-17, .c = 0.1, .cap = INFINITY, .tail = 1e-12 };
     PVT_IS(build(1, 1, g), PV_E_NUMERIC);    /* both ends beyond 2^52 points */
     PVT_IS(build(1, 1e-4, g), PV_E_NUMERIC); /* only the upper one: sampled losses are bounded below */
+    const pvi_pld_term rr = term(PV_EV_EPS_DELTA, 1, 0, 1, 1);
+    pvi_pld_mass m;
+    PVT_IS(pvi_pld_mass_build(arena, &rr, &g, 1000, &m), PV_E_NUMERIC);
     g.h = 1e-9;
     g.cap = 1e-9;
     PVT_IS(build(1, 1, g), PV_E_NUMERIC); /* more cells than there is room for */
