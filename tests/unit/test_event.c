@@ -312,6 +312,12 @@ static void list_of_terms(void **state)
     PVT_IS(pvi_event_check(ctx, pv_ev_repeat(arena, 1 << 30, pv_ev_repeat(arena, 1 << 30, g))), PV_E_ARG);
     assert_string_equal(pv_ctx_errmsg(ctx), "event: more than 2^53 repetitions");
 
+    /* the largest noise of a tree, wherever it is */
+    const pv_event *g3 = pv_ev_leaf(arena, PV_EV_GAUSSIAN, 3, 0), *l9 = pv_ev_leaf(arena, PV_EV_LAPLACE, 9, 0);
+    const pv_event *list[] = { l9, pv_ev_repeat(arena, 5, pv_ev_sampled(arena, PV_EV_POISSON, 0.5, g3)),
+                               pv_ev_leaf(arena, PV_EV_GAUSSIAN, 2, 0) };
+    PVT_NEAR(pvi_event_noise_max(pv_ev_seq(arena, 3, list)), 3, 0);
+    PVT_NEAR(pvi_event_noise_max(l9), 0, 0);
     PVT_IS(pvi_event_check(ctx, pv_ev_cyclic(arena, ((int64_t)1 << 53) + 1, pv_ev_leaf(arena, PV_EV_LAPLACE, 1, 0))),
            PV_E_ARG);
     PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "event: number of parts"));
