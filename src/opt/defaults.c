@@ -18,9 +18,10 @@
  *           (docs/results.md), where an H wrong by a factor of two costs little.
  * Pace      eta = factor/L, T = sqrt(10 H/eta), 1 - beta = eta T/H: momentum remembers a tenth of the run, as in accelerated
  *           descent, between .9 and .98.  If T is bounded, eta gives way so that (1) stays at most H.
- * Clip      the loss's own bound G, unless (3) at that clip exceeds f0/50: then G/2.  Most rows of a fitted model
- *           have gradients below G/2, the clipped loss of a linear model is still convex, and the noise halves;
- *           where noise is small, clipping would only distort the predicted probabilities.
+ * Clip      the loss's own bound G, halved while (3) at that clip exceeds f0/50: twice at most for one output, whose
+ *           clipped loss is still convex, once for several, where it need not be.  Most rows of a fitted model have
+ *           small gradients, and the noise shrinks with the clip; where noise is small, clipping would only distort
+ *           the predicted probabilities.
  * Vertices  Frank-Wolfe gains 2 L D^2/T and loses the width W of the set times the noise, s sqrt(T) W: balanced by
  *             T = (2 L D^2/(s W))^(2/3), D the radius of the set                                              (4)
  * No L      (a network) leaves (2) without meaning; noise alone may then carry the weights 16 far:
@@ -86,11 +87,18 @@ double pvi_horizon(const pv_problem *p, double clip)
 
 double pvi_default_clip(const pv_problem *p)
 {
-    const double G = p->bound, cost = noise_cost(p, pvi_run_noise(p, G), pvi_horizon(p, G));
-    if (!isfinite(p->L) || !isfinite(p->mu) || !(cost > small_noise * start_gap(p))) return G;
-    pvi_log(p->ctx, PV_LOG_NOTE,
-            "clip = %g: half of what a row's gradient can be, because the noise is in proportion", 0.5 * G);
-    return 0.5 * G;
+    const int most = p->outputs > 1 ? 1 : 2; /* halvings */
+    double clip = p->bound;
+    if (!isfinite(p->L) || !isfinite(p->mu)) return clip;
+    for (int k = 0; k < most; k++) {
+        if (!(noise_cost(p, pvi_run_noise(p, clip), pvi_horizon(p, clip)) > small_noise * start_gap(p))) break;
+        clip *= 0.5;
+    }
+    if (clip < p->bound)
+        pvi_log(p->ctx, PV_LOG_NOTE,
+                "clip = %g: %s of what a row's gradient can be, because the noise is in proportion", clip,
+                clip < 0.4 * p->bound ? "a quarter" : "half");
+    return clip;
 }
 
 /* T and beta of the pace, for a horizon and a step. */
