@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PLAN OPT_PLAN
 const option cli_options[] = {
@@ -155,6 +156,35 @@ static int check_twice(const args *a)
     return EXIT_DONE;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (strcmp(a, b) == 0) return true;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* No output may be an input, or another output: a table, a model or a budget would be gone. */
+static int check_outputs(const args *a)
+{
+    const char *const out[] = { a->out, a->certificate, a->dump_config };
+    static const char *const names[] = { "--out", "--certificate", "--dump-config" };
+    for (int i = 0; i < 3; i++) {
+        if (!out[i] || strcmp(out[i], "-") == 0) continue;
+        for (int k = 0; k < i; k++)
+            if (out[k] && same_file(out[i], out[k]))
+                return usage("%s %s and %s are the same file; name another", names[i], out[i], names[k]);
+        for (int k = 0; k < a->n_words; k++)
+            if (same_file(out[i], a->words[k]))
+                return usage("%s %s is an input; name another file", names[i], out[i]);
+        for (int k = 0; k < a->n_settings; k++)
+            if (same_file(out[i], a->settings[k].value))
+                return usage("%s %s is an input; name another file", names[i], out[i]);
+        if (a->config && same_file(out[i], a->config))
+            return usage("%s %s is an input; name another file", names[i], out[i]);
+    }
+    return EXIT_DONE;
+}
+
 static int check_words(const command *cmd, const args *a)
 {
     if (a->help) return EXIT_DONE;
@@ -163,7 +193,8 @@ static int check_words(const command *cmd, const args *a)
     if (a->n_words < cmd->min_words) return usage("%s needs more: privet %s %s", cmd->name, cmd->name, cmd->words);
     if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH)))
         return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
-    return check_twice(a);
+    const int code = check_twice(a);
+    return code == EXIT_DONE ? check_outputs(a) : code;
 }
 
 int args_parse(const command *cmd, int argc, char **argv, args *a)

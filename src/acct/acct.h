@@ -42,6 +42,7 @@ const char *pvi_event_name(pv_ev_kind kind); /* "gaussian"; "unknown" */
 const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s);
 double pvi_event_noise_max(const pv_event *ev); /* largest noise multiplier of its Gaussians; 0: none */
 
+double pvi_event_releases(const pv_event *ev); /* of a checked tree: how many, a sampled leaf counts as one */
 /* Walks the leaves (a sampled leaf counts as one) in the order a run must release them. */
 typedef struct pvi_meter pvi_meter;
 pvi_meter *pvi_meter_create(pv_arena *a, const pv_event *total); /* NULL: no memory               */

@@ -25,14 +25,14 @@ static bool composite(const pv_event *e)
     return e->kind == PV_EV_REPEAT || e->kind == PV_EV_SEQ;
 }
 
-/* Number of releases; a double saturates gracefully and only feeds the progress fraction. */
-static double releases(const pv_event *e)
+/* A double saturates gracefully. */
+double pvi_event_releases(const pv_event *e)
 {
     double n = 0;
     if (e->kind == PV_EV_NONE) return 0;
-    if (e->kind == PV_EV_REPEAT) return e->n ? (double)e->n * releases(e->sub) : 0;
+    if (e->kind == PV_EV_REPEAT) return e->n ? (double)e->n * pvi_event_releases(e->sub) : 0;
     if (e->kind != PV_EV_SEQ) return 1;
-    for (const pv_event *p = e->sub; p; p = p->next) n += releases(p);
+    for (const pv_event *p = e->sub; p; p = p->next) n += pvi_event_releases(p);
     return n;
 }
 
@@ -84,7 +84,7 @@ pvi_meter *pvi_meter_create(pv_arena *a, const pv_event *total)
     if (!m) return NULL;
     m->broken = pvi_event_check(NULL, total) != PV_OK;
     if (m->broken) return m;
-    m->planned = releases(total);
+    m->planned = pvi_event_releases(total);
     if (any_release(total)) descend(m, total);
     return m;
 }

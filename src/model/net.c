@@ -244,7 +244,7 @@ static void add_dense(const pvi_net_state *s, pvi_net_work *k, int64_t i, float 
         const float f = k->factor[e][i];
         if (f == 0.0f) continue;
         if (f != 1.0f)
-            for (int64_t j = 0; j < c->out_size; j++) b[j] *= f;
+            for (int64_t j = 0; j < c->out_size; j++) b[j] = pvi_times(b[j], f);
         k->at[rows] = (int32_t)(e * c->in_size);
         k->bt[rows++] = (int32_t)(e * c->out_size);
     }

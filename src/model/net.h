@@ -72,4 +72,10 @@ typedef struct pvi_net_cfg {
 pv_status pvi_net_open(void *cfg, const pv_domain *dom, pv_ctx *ctx);
 bool pvi_is_net(const pv_model_ops *model); /* its cfg is a pvi_net_cfg */
 
+/* A product that may have lost digits below the normal range is 0: a relative bound then holds for all others. */
+static inline float pvi_times(float x, float f)
+{
+    const float v = x * f;
+    return v >= 0x1p-126f || v <= -0x1p-126f ? v : 0.0f;
+}
 #endif

@@ -68,6 +68,9 @@ static pv_status open_split(void *c_, const pv_domain *dom, pv_ctx *ctx)
                             (long long)i + 1, l->text);
         if (l->units > widest) widest = l->units;
     }
+    if (dom->p > INT32_MAX / PVI_NET_BATCH || widest > INT32_MAX / PVI_NET_BATCH)
+        return pvi_fail(ctx, PV_E_UNSUPPORTED, "model: layers of up to %d numbers are trained block by block",
+                        (int)(INT32_MAX / PVI_NET_BATCH));
     if (isnan(c->radius)) c->radius = 2.0 * sqrt((double)widest);
     return PV_OK;
 }
@@ -327,7 +330,7 @@ static bool clip_row(const pvi_split_state *s, work *k, int64_t e, double clip)
                                                         (s->kernel->squares(k->f + l->x + e * l->in, l->in) + 1.0));
         finite = norm < (double)INFINITY;
         const double f = norm <= share ? 1.0 : share / norm;
-        k->factor[e][i] = f >= (double)FLT_MIN ? (float)f * weight : 0.0f;
+        k->factor[e][i] = f >= (double)FLT_MIN ? pvi_times((float)f, weight) : 0.0f;
     }
     if (!finite) memset(k->factor[e], 0, sizeof k->factor[e]);
     return finite;
@@ -343,7 +346,7 @@ static void add_layer(const pvi_split_state *s, work *k, int64_t i, float *g)
         float *const b = k->f + l->d + e * l->out;
         const float f = k->factor[e][i];
         if (f == 0.0f) continue;
-        for (int64_t j = 0; j < l->out; j++) b[j] *= f;
+        for (int64_t j = 0; j < l->out; j++) b[j] = pvi_times(b[j], f);
         k->at[rows] = (int32_t)(e * l->in);
         k->bt[rows++] = (int32_t)(e * l->out);
     }

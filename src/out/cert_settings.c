@@ -7,6 +7,7 @@
  *   (3)  sampler and sampler.batch: as recorded; `full batch` exactly if the batch is all rows
  *   (4)  optimizer.steps: no fewer releases than steps
  *   (5)  budget.noise_multiplier as recorded, budget.epsilon and clip not below what is claimed
+ *   (6)  one noise multiplier for all releases, unless optimizer.noise names a schedule
  * A setting that is absent or auto says nothing. */
 #include "out.h"
 
@@ -74,6 +75,14 @@ static bool same_numbers(const pvi_json *v, const pvi_cert *c, const pv_optimize
            !(c->epsilon > number(v, "budget.epsilon")) && (opt->joint || !(c->clip_norm > clip * (1.0 + 1e-12)));
 }
 
+/* (6) */
+static bool same_noise(const pvi_json *v, const pvi_cert *c)
+{
+    const pvi_json *s = pvi_json_get(v, "optimizer.noise");
+    const bool schedule = s && s->type == PVI_JSTR && strcmp(s->text, "constant") != 0;
+    return schedule || c->noise_multiplier_max == 0.0 || near(c->noise_multiplier_max, c->noise_multiplier);
+}
+
 static const char *contradiction(const pvi_json *v, const pvi_cert *c)
 {
     const pv_optimizer_ops *opt = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
@@ -81,6 +90,7 @@ static const char *contradiction(const pvi_json *v, const pvi_cert *c)
     if (!own_mechanism(c, opt)) return "the optimizer has no proof for this mechanism under this relation";
     if (!same_names(v, c)) return "the settings are not those of the rest";
     if (!same_batches(v, c, opt)) return "the settings speak of other batches";
+    if (!same_noise(v, c)) return "the noise changes from release to release, and no setting says so";
     return same_numbers(v, c, opt) ? NULL : "the settings speak of other steps, noise, clip or budget";
 }
 

@@ -42,6 +42,10 @@ static void describe_rows(const pv_model *m, pvi_row_rule *r)
 static pv_status open_export(const pv_model *m, pvi_export *e)
 {
     *e = (pvi_export) { .ctx = m->ctx, .file = &m->file, .cert = &m->cert };
+    if (m->cert.is_private) { /* what the file will say must hold: its reader cannot check it */
+        const pv_status s = pvi_cert_verify(m->ctx, "the certificate", &m->cert);
+        if (s != PV_OK) return s;
+    }
     describe_rows(m, &e->row);
     e->outputs = m->choice.ops->outputs(m->choice.cfg, &m->file.domain);
     if (pvi_is_net(m->choice.ops)) {

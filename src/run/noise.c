@@ -172,7 +172,8 @@ static pv_status set_sensitivity(pvi_job *j)
     j->sensitivity = j->prob.sensitivity = replace && !group_bound(j) ? j->sensitivity_replace : zero_out;
     j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;
     const double units = j->noise_scale / j->spacing; /* what the exact draws are made for */
-    if (j->private_run && !j->opt->selects && !(units >= 0x1p-4 && units <= 0x1p40))
+    const double loudest = units * fmax(1.0, pvi_event_noise_max(j->events) / z); /* of a schedule */
+    if (j->private_run && !j->opt->selects && !(units >= 0x1p-4 && loudest <= 0x1p40))
         return pvi_fail(
             j->ctx, PV_E_UNSUPPORTED,
             "noise %g does not fit the grid of sums of %lld rows with clip %g: less noise or fewer steps would",
@@ -204,7 +205,8 @@ static pv_status set_selection(pvi_job *j)
 /* (7) */
 static double distance_of_draws(const pvi_job *j)
 {
-    const double d = (double)j->release_d, T = (double)j->opt->steps(j->opt_cfg);
+    /* a step may spend several events, each with draws of its own */
+    const double d = (double)j->release_d, T = fmax((double)j->opt->steps(j->opt_cfg), pvi_event_releases(j->events));
     double one;
     if (j->opt->selects) one = pvi_select_tv(j->prob.set->atoms(j->prob.set_st, j->prob.set_cfg, j->prob.d));
     else if (j->opt->ball) one = pvi_ball_tv(j->prob.d);

@@ -43,8 +43,7 @@ bool pvi_model_is_auto(const pv_plan *plan)
 /* The model an optimiser is made for, where none was named or just a network. */
 static const char *trained_instead(const pv_plan *plan, const char *name)
 {
-    const pv_optimizer_ops *o =
-        (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, plan->s.optimizer);
+    const pv_optimizer_ops *o = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, plan->s.optimizer);
     return o && o->model && (pvi_model_is_auto(plan) || strcmp(name, "mlp") == 0) ? o->model : name;
 }
 
@@ -131,6 +130,16 @@ static pv_status choose_model(pvi_job *j, const pvi_matrix *m)
     return PV_OK;
 }
 
+/* Settings of a set that is not there. */
+static pv_status refuse_orphans(const pv_plan *plan)
+{
+    for (const pvi_pair *p = plan->pairs; p; p = p->next)
+        if (strncmp(p->key, "set.", 4) == 0)
+            return pvi_fail(plan->ctx, PV_E_PARAM,
+                            "%s: there is no set; add set=l2ball, or another of `privet list set`", p->key);
+    return PV_OK;
+}
+
 static pv_status choose_reg_and_set(pvi_job *j)
 {
     pv_plan *plan = j->plan;
@@ -150,8 +159,9 @@ static pv_status choose_reg_and_set(pvi_job *j)
         if ((s = pvi_plugin_cfg(plan, j->arena, "set.", head, &cfg)) != PV_OK) return s;
         j->prob.set = (const pv_set_ops *)head;
         j->prob.set_cfg = cfg;
+        return PV_OK;
     }
-    return PV_OK;
+    return refuse_orphans(plan);
 }
 
 static pv_status open_set(pvi_job *j)

@@ -69,6 +69,13 @@ pv_status pv_model_set(pv_model *m, const char *key, const char *value)
     if (!m || !key || !value) return PV_E_ARG;
     if (strncmp(key, "data.", 5) != 0 && strcmp(key, "run.threads") != 0)
         return pvi_fail(m->ctx, PV_E_PARAM, "%s: a trained model takes settings of the new data only (data.*)", key);
+    /* How rows are read may differ from file to file; what is made of them belongs to the weights. */
+    static const char *const fixed[] = { "data.center",         "data.row_norm",      "data.norm",
+                                         "data.bias",           "data.transform",     "data.scatter_scales",
+                                         "data.scatter_angles", "data.scatter_groups" };
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (strcmp(key, fixed[i]) == 0)
+            return pvi_fail(m->ctx, PV_E_PARAM, "%s: the model keeps the one it was trained with; leave it out", key);
     return pv_plan_set(m->plan, key, value);
 }
 

@@ -173,6 +173,19 @@ fails 3 'privet: folder: is a directory, a file is needed' verify folder
 fails 3 'privet: garbage: neither a privet model nor a certificate' verify garbage
 fails 3 'privet: empty: neither a privet model nor a certificate' verify empty
 usage_error 'budget.epsilon is given twice: 1 and 2' --epsilon 1 budget.epsilon=2
+usage_error 'set.radius: there is no set; add set=l2ball, or another of `privet list set`' set.radius=1
+fails 2 'privet: data.center: the model keeps the one it was trained with; leave it out' eval m.pvt small data.center=0.5
+
+# ---- an output is never an input, nor another output
+ln -s m.pvt link
+fails 2 'privet: --out small is an input; name another file' train small --out small
+fails 2 'privet: --out m.pvt is an input; name another file' predict m.pvt small --out m.pvt
+fails 2 'privet: --out link is an input; name another file' report m.pvt --out link
+fails 2 'privet: --out schema.json is an input; name another file' train table.csv --schema schema.json --out schema.json
+fails 2 'privet: --certificate m.pvt is an input; name another file' verify m.pvt --certificate m.pvt
+fails 2 'privet: --certificate n.pvt and --out are the same file; name another' train small --out n.pvt --certificate n.pvt
+fails 2 'privet: --dump-config small is an input; name another file' train small --dump-config small
+rm link
 fails 2 'privet: no kind of plug-in is called optimiser: did you mean optimizer?' list optimiser
 
 # ---- second-order methods

@@ -221,6 +221,13 @@ static void forged_settings_are_refused(void **state)
     FORGE("other steps", c.settings = "{\"budget.noise_multiplier\":16}");
     FORGE("other steps", c.settings = "{\"clip\":0.5}");
     FORGE("other steps", c.settings = "{\"budget.epsilon\":0.5}");
+    static const pv_event faint = { .kind = PV_EV_GAUSSIAN, .a = 1e6 }, faint2 = { .kind = PV_EV_GAUSSIAN, .a = 5e5 };
+    static const pv_event quiet[2] = { { .kind = PV_EV_GAUSSIAN, .a = 32.5, .next = &quiet[1] },
+                                       { .kind = PV_EV_REPEAT, .n = 99, .sub = &faint } };
+    static const pv_event quiet2[2] = { { .kind = PV_EV_GAUSSIAN, .a = 16.25, .next = &quiet2[1] },
+                                        { .kind = PV_EV_REPEAT, .n = 99, .sub = &faint2 } };
+    static const pv_event loud = { .kind = PV_EV_SEQ, .sub = quiet }, loud2 = { .kind = PV_EV_SEQ, .sub = quiet2 };
+    FORGE("no setting says so", (c.events = &loud, c.events_replace = &loud2, c.noise_multiplier_max = 1e6));
     FORGE("unknown optimizer", (c.optimizer = "no-such", c.settings = "{}"));
     FORGE("no proof", (c.optimizer = "fw-l1", c.settings = "{}"));
     FORGE("no proof", (c.optimizer = "prgd", c.settings = "{}"));
