@@ -158,7 +158,7 @@ pv_status pvi_hidden_sbcd_write(pv_ctx *ctx, pv_arena *a, pvi_hidden_sbcd h, con
 static bool same(const pvi_json *x, const pvi_json *y)
 {
     if (x->type != y->type || x->count != y->count) return false;
-    if (x->key && (!y->key || strcmp(x->key, y->key) != 0)) return false;
+    if (x->key && strcmp(x->key, y->key) != 0) return false; /* members of objects: both have keys */
     if (x->key && strcmp(x->key, "epsilon") == 0) return true;
     if (x->type == PVI_JNUM || x->type == PVI_JBOOL) return x->num == y->num;
     if (x->type == PVI_JSTR) return strcmp(x->text, y->text) == 0;

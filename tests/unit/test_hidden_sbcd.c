@@ -168,9 +168,153 @@ static void statement_is_checked(void **state)
     pvi_arena_free(a);
 }
 
+/* ---- in a certificate -------------------------------------------------------------------------------------------------- */
+
+static pv_arena *arena;
+
+static const pv_event *turns(int64_t times, int64_t parts, double z)
+{
+    const pv_event *g = pv_ev_leaf(arena, PV_EV_GAUSSIAN, z, 0);
+    return pv_ev_repeat(arena, times, parts > 1 ? pv_ev_cyclic(arena, parts, g) : g);
+}
+
+static pv_status statement(const pv_event *ev, pvi_hidden_sbcd h, const char **json)
+{
+    double epsilon;
+    return pvi_hidden_sbcd_write(ctx, arena, h, ev, 1e-6, &epsilon, json);
+}
+
+static void changed_statements_are_refused(void **state)
+{
+    (void)state;
+    static const char *const change[][2] = {
+        { "\"batches\":5", "\"batches\":6" },       { "\"charged\":false", "\"charged\":true" },
+        { "DP-SBCD, Theorem", "DP-SBCD, theorem" }, { "\"guarantee\"", "\"warrantee\"" },
+        { "\"epochs\":2", "\"epochs\":\"2\"" },     { "\"charged\":false,", "" }
+    };
+    arena = pvi_arena_create(ctx);
+    const pv_event *ev = turns(10, 5, 2);
+    const pvi_hidden_sbcd h = open_gates(0, 0, NULL, 0.1, 10, 1);
+    const char *json;
+    PVT_OK(statement(ev, h, &json));
+    PVT_OK(pvi_hidden_sbcd_check(ctx, json, ev, 1e-6));
+    for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
+        char other[2000];
+        const char *at = strstr(json, change[i][0]);
+        PVT_CHECK(at != NULL, "%s is not in %s", change[i][0], json);
+        snprintf(other, sizeof other, "%.*s%s%s", (int)(at - json), json, change[i][1], at + strlen(change[i][0]));
+        PVT_IS(pvi_hidden_sbcd_check(ctx, other, ev, 1e-6), PV_E_VERIFY);
+    }
+    PVT_IS(pvi_hidden_sbcd_check(ctx, json, ev, 1e-7), PV_E_VERIFY); /* less delta costs more */
+    PVT_IS(pvi_hidden_sbcd_check(ctx, "{", ev, 1e-6), PV_E_FORMAT);
+    PVT_IS(pvi_hidden_sbcd_check(ctx, "{}", ev, 1e-6), PV_E_ARG);
+    PVT_IS(pvi_hidden_sbcd_check(ctx, "{\"step\":\"long\"}", ev, 1e-6), PV_E_ARG);
+    char claim[2000];
+    const char *at = strstr(json, "\"epsilon\":"), *end = strchr(at, ',');
+    snprintf(claim, sizeof claim, "%.*s\"epsilon\":0.001%s", (int)(at - json), json, end);
+    PVT_IS(pvi_hidden_sbcd_check(ctx, claim, ev, 1e-6), PV_E_VERIFY);
+    pvi_arena_free(arena);
+}
+
+static void only_passes_in_order(void **state)
+{
+    (void)state;
+    arena = pvi_arena_create(ctx);
+    const pvi_hidden_sbcd h = open_gates(0, 0, NULL, 0.1, 10, 1);
+    const char *json;
+    const pv_event *const two[] = { turns(10, 5, 2), turns(5, 5, 3) }, *const mixed[] = { turns(10, 5, 2),
+                                                                                          turns(4, 4, 2) };
+    const pv_event *g = pv_ev_leaf(arena, PV_EV_GAUSSIAN, 2, 0), *lap = pv_ev_leaf(arena, PV_EV_LAPLACE, 2, 0);
+    PVT_OK(statement(pv_ev_seq(arena, 2, two), h, &json));
+    PVT_OK(statement(turns(7, 1, 2), h, &json));
+    PVT_OK(statement(g, h, &json));
+    const pv_event *const bad[] = { pv_ev_seq(arena, 2, mixed),
+                                    pv_ev_repeat(arena, 2, pv_ev_seq(arena, 2, two)),
+                                    pv_ev_repeat(arena, 2, turns(5, 5, 2)),
+                                    turns(9, 5, 2),
+                                    lap,
+                                    turns(200000, 1, 2),
+                                    pv_ev_sampled(arena, PV_EV_POISSON, 0.1, g) };
+    for (int i = 0; i < 7; i++) PVT_IS(statement(bad[i], h, &json), PV_E_UNSUPPORTED);
+    pvi_arena_free(arena);
+}
+
+static void constants_are_checked(void **state)
+{
+    (void)state;
+    static const double z[] = { 1, 2 }, zero[] = { 1, 0 }, endless[] = { 1, INFINITY }, tiny[] = { 1e-170, 1e-170 },
+                        large[] = { 1e170, 1e170 };
+    const pvi_hidden_sbcd bad[] = { open_gates(0, 2, z, 1, 1, 1),        open_gates(1, 0, z, 1, 1, 1),
+                                    open_gates(1, 2, z, 0, 1, 1),        open_gates(1, 2, z, 1, 0, 1),
+                                    open_gates(1, 2, z, 1, 1, -1),       open_gates(1, 2, NULL, 1, 1, 1),
+                                    open_gates(1, 2, zero, 1, 1, 1),     open_gates(1, 2, endless, 1, 1, 1),
+                                    open_gates(1, 2, z, INFINITY, 1, 1), open_gates(1, 2, z, 1, INFINITY, 1),
+                                    open_gates(1, 2, z, 1, 1, INFINITY) };
+    double rate;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) PVT_IS(pvi_hidden_sbcd_rate(ctx, &bad[i], &rate), PV_E_ARG);
+    const pvi_hidden_sbcd h = open_gates(1, 2, tiny, 1, 1, 1), loud = open_gates(1, 2, large, 1, 1, 1);
+    PVT_IS(pvi_hidden_sbcd_rate(ctx, &h, &rate), PV_E_NUMERIC);
+    PVT_IS(pvi_hidden_sbcd_rate(ctx, &loud, &rate), PV_E_NUMERIC);
+}
+
+/* ---- memory: the k-th allocation fails, for every k ------------------------------------------------------------- */
+
+static int left;
+
+static void *get(void *user, size_t n)
+{
+    (void)user;
+    return left-- > 0 ? malloc(n) : NULL;
+}
+
+static void put(void *user, void *p)
+{
+    (void)user;
+    free(p);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    const pv_alloc a = { get, put, NULL };
+    static const pv_event g = { .kind = PV_EV_GAUSSIAN, .a = 2 };
+    const pvi_hidden_sbcd h = open_gates(0, 0, NULL, 0.1, 10, 1);
+    const char *json;
+    arena = pvi_arena_create(ctx);
+    PVT_OK(statement(&g, h, &json));
+    pv_status s = PV_E_NOMEM;
+    for (int k = 0; s == PV_E_NOMEM && k < 200; k++) {
+        pv_ctx *other;
+        left = 1000;
+        PVT_OK(pv_ctx_create(&a, &other));
+        left = k;
+        s = pvi_hidden_sbcd_check(other, json, &g, 1e-6);
+        pv_ctx_free(other);
+    }
+    PVT_OK(s);
+    s = PV_E_NOMEM;
+    for (int k = 1; s == PV_E_NOMEM && k < 200; k++) { /* writing alone, in a new arena */
+        pv_ctx *other;
+        double epsilon;
+        left = 1000;
+        PVT_OK(pv_ctx_create(&a, &other));
+        left = k;
+        pv_arena *own = pvi_arena_create(other);
+        if (own) s = pvi_hidden_sbcd_write(other, own, h, &g, 1e-6, &epsilon, &json);
+        pvi_arena_free(own);
+        pv_ctx_free(other);
+    }
+    PVT_OK(s);
+    pvi_arena_free(arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(equals_the_theorem),
+    const struct CMUnitTest all[] = { cmocka_unit_test(changed_statements_are_refused),
+                                      cmocka_unit_test(only_passes_in_order),
+                                      cmocka_unit_test(constants_are_checked),
+                                      cmocka_unit_test(every_allocation_may_fail),
+                                      cmocka_unit_test(equals_the_theorem),
                                       cmocka_unit_test(bounds_gaussians_tightly),
                                       cmocka_unit_test(printed_exponent_is_too_strong),
                                       cmocka_unit_test(converges_and_grows),
