@@ -136,12 +136,17 @@ static inline double decided(double x, double y)
     return select(negative(distance - 0x1p-32), (double)NAN, y);
 }
 
+/* Three short loops rather than a long one: more draws are in flight while the division and the root are waited for. */
 void PVI_NAME(pvi_draw_gauss)(const uint64_t *restrict a, const uint64_t *restrict b, double s, double *restrict y0,
                               double *restrict y1, int64_t n)
 {
 #pragma omp simd
+    for (int64_t i = 0; i < n; i++) y0[i] = centered(a[i], b[i] & 0xfff);
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) y1[i] = neglog_uniform(y0[i]);
+#pragma omp simd
     for (int64_t i = 0; i < n; i++) {
-        const double x = centered(a[i], b[i] & 0xfff), r = decided(x, s * __builtin_sqrt(2.0 * neglog_uniform(x)));
+        const double r = decided(y0[i], s * __builtin_sqrt(2.0 * y1[i]));
         const double f = as_f64((b[i] >> 12 & ~(uint64_t)3) | 0x3ff0000000000002u) - 1.5, w = f * f;
         const double c = as_f64(as_u64(r * cosine(w)) ^ (b[i] & 0x2000) << 50), t = r * (f * sine_over_f(w));
         const uint64_t swap = 0 - (b[i] >> 12 & 1);

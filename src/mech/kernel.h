@@ -10,10 +10,15 @@ typedef struct pvi_best {
     double first[PVI_LANES], second[PVI_LANES], index[PVI_LANES];
 } pvi_best;
 
+/* A cipher's keystream, 64-byte blocks from `counter` on. */
+typedef void (*pvi_stream)(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks);
+pvi_stream pvi_stream_pick(bool has_aes, pvi_stream other); /* AES-256 (aes.c), or the other */
+bool pvi_has_aes(void);                                     /* the instructions it needs */
+
 typedef struct pvi_mech_kernels {
     const char *name;
-    /* ChaCha20 keystream, 64-byte blocks from `counter` on. */
-    void (*chacha)(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks);
+    pvi_stream chacha; /* ChaCha20 */
+    pvi_stream stream; /* of the words below: ChaCha20, or what a source puts in its place (aes.c) */
     /* y0[i], y1[i] = the two Gaussians of words a[i], b[i] times s; NAN: undecided (draw.kernel.c). */
     void (*gauss)(const uint64_t *a, const uint64_t *b, double s, double *y0, double *y1, int64_t n);
     /* y[i] = s times the exponential variable of words a[i], b[i]; NAN: undecided. */

@@ -4,7 +4,7 @@
 #include "core/core.h"
 
 /* ---- source of randomness (rng.c) --------------------------------------------------------------
- * A ChaCha20 stream keyed by the operating system.  After fork() the child draws a new key.  The key
+ * Stream ciphers keyed by the operating system.  After fork() the child draws a new key.  The key
  * is wiped by _free.  With a test seed the stream is reproducible and pvi_rng_is_test is true: the
  * certificate of such a run says NOT PRIVATE (P6). */
 pv_status pvi_rng_create(pv_ctx *ctx, pv_rng **out); /* PV_E_RNG: no entropy      */

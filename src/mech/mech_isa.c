@@ -3,8 +3,9 @@
 
 /* clang-format off */
 #define KERNELS(isa)                                                                                               \
-    { .name = #isa, .chacha = pvi_chacha_blocks_##isa, .gauss = pvi_draw_gauss_##isa,                              \
-      .exponential = pvi_draw_exponential_##isa, .gumbel = pvi_draw_gumbel_##isa,                                  \
+    { .name = #isa, .chacha = pvi_chacha_blocks_##isa, .stream = pvi_chacha_blocks_##isa,                          \
+      .gauss = pvi_draw_gauss_##isa, .exponential = pvi_draw_exponential_##isa,                                   \
+      .gumbel = pvi_draw_gumbel_##isa,                                                                             \
       .keep_best = pvi_keep_best_##isa, .round_add = pvi_round_add_##isa, .grid_add = pvi_grid_round_##isa }
 /* clang-format on */
 

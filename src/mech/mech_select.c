@@ -94,7 +94,7 @@ static void find_top(race *c, double limit)
 /* v of the rows from j on, (2). */
 static void load(race *c, int64_t j, int64_t m)
 {
-    c->k->chacha(c->key, 0, (uint64_t)j / 8, (uint8_t *)c->words, (size_t)(m + 7) / 8);
+    c->k->stream(c->key, 0, (uint64_t)j / 8, (uint8_t *)c->words, (size_t)(m + 7) / 8);
     c->k->gumbel(c->words, c->score + j, 1.0 / c->h, c->top, c->h / c->scale, c->v, m);
 }
 
@@ -107,7 +107,7 @@ typedef struct runner {
 static runner look_closer(const race *c, int64_t i, int64_t j)
 {
     uint64_t more[8];
-    c->k->chacha(c->key, 1, (uint64_t)(j + i), (uint8_t *)more, 1);
+    c->k->stream(c->key, 1, (uint64_t)(j + i), (uint8_t *)more, 1);
     const uint64_t u[4] = { c->words[i], more[0], more[1], more[2] };
     runner r = { .index = j + i, .q = (int64_t)(rint(c->score[j + i] / c->h) - c->top), .G = pvi_exact_gumbel(u) };
     r.v = (double)r.q * c->h / c->scale + ((double)r.G * 0x1p-120 - 0x1.62e42fefa39efp+2); /* 8 ln 2 */

@@ -13,8 +13,8 @@
  * Distance   Z differs from (1) only if s N is within the error of exact.c of a half-integer; with s <= 2^40 the
  *            probability is below s 2^-112 + 2^-110 < 2^-71, with the unused bits of U and f (2^-128 each) below
  *            (3)  total variation per draw <= 2^-70                              (pvi_normal_tv_per_draw)
- *            given uniform bits; that ChaCha20 under a key of the operating system cannot be told from
- *            uniform bits is the computational assumption of the library.
+ *            given uniform bits; that ChaCha20 and AES-256 under a key of the operating system cannot be told
+ *            from uniform bits is the computational assumption of the library (aes.c: its blocks never repeat).
  *            Double precision alone would not do: shifting y by 2^-50 s units of the grid moves mass between
  *            neighbouring integers, up to 2^-20 in total variation at s = 2^30, for every coordinate of every step.
  *            Tails are not cut: U has 204 bits, |N| reaches 16.8.

@@ -11,7 +11,10 @@
  *           for a new key, so parent and child never share a byte.  Where the kernel does not know
  *           the flag, the process id is compared on every call instead.  The pages stay out of core
  *           dumps, and out of swap where the limits allow it.
- * Test      the key is the seed.  Not private, and said so (P6); survives fork unchanged.
+ * Draws     a vector of draws takes a key of its own from here and stretches it (draw_words.c), with AES-256 where the
+ *           processor has instructions for it, else with ChaCha20.
+ * Test      the key is the seed, the cipher ChaCha20 everywhere, so that a seed gives the same draws on every machine.
+ *           Not private, and said so (P6); survives fork unchanged.
  * Reference Bernstein, "Fast-key-erasure random-number generators", 2017; RFC 8439 (ChaCha20). */
 #include "mech/kernel.h"
 
@@ -31,6 +34,7 @@ struct pv_rng {
     pv_ctx *ctx;
     secret *s; /* owned; pages of its own */
     const pvi_mech_kernels *kernels;
+    pvi_mech_kernels own; /* of a private source: AES for the words of draws, where the processor has it */
     bool test;
     bool wiped_on_fork;
     pid_t pid;
@@ -73,6 +77,9 @@ pv_status pvi_rng_create(pv_ctx *ctx, pv_rng **out)
 {
     pv_status st = create(ctx, false, out);
     if (st != PV_OK) return st;
+    (*out)->own = *pvi_mech_best();
+    (*out)->own.stream = pvi_stream_pick(pvi_has_aes(), (*out)->own.chacha);
+    (*out)->kernels = &(*out)->own;
     (*out)->wiped_on_fork = madvise((*out)->s, secret_size(), MADV_WIPEONFORK) == 0;
     if ((st = draw_key(*out)) != PV_OK) {
         pvi_rng_free(*out);

@@ -36,9 +36,8 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
         lines[n++] = "The number of columns was read from the file and is treated as public; declare data.features "
                      "to avoid it.";
     lines[n++] = "Each person contributes one row; a person with k rows is protected as a group of k.";
-    lines[n++] =
-        "Noise comes from a ChaCha20 stream keyed by the operating system; that nobody can tell the stream from "
-        "random bits is a computational assumption.";
+    lines[n++] = "Noise comes from stream ciphers (ChaCha20, AES-256) keyed by the operating system; that nobody can "
+                 "tell them from random bits is a computational assumption.";
     if (j->opt->ball)
         lines[n++] = "Ball noise is (0, delta): with a probability of up to delta a row is exposed outright.";
     if (j->private_run && j->draws == 0.0)

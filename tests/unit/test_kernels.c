@@ -439,7 +439,7 @@ static void close_races_are_decided(void **state)
     enum { N = 600 };
     double score[N] = { 0 };
     pvi_mech_kernels same = *pvi_mech_best(), one = same;
-    same.chacha = chacha_same_words;
+    same.chacha = same.stream = chacha_same_words;
     one.gumbel = gumbel_one_undecided;
     for (uint64_t seed = 0; seed < 100; seed++) {
         pv_rng *r;
@@ -497,7 +497,7 @@ static void degenerate_bits_stay_inside(void **state)
 {
     (void)state;
     pvi_mech_kernels ones = *pvi_mech_best();
-    ones.chacha = chacha_ones;
+    ones.chacha = ones.stream = chacha_ones;
     pv_rng *r;
     PVT_OK(pvi_rng_create_test(ctx, 1, &r));
     pvi_rng_use(r, &ones);
