@@ -32,6 +32,10 @@ const option cli_options[] = {
     { "all", "all", NULL, "show every accountant that has a proof", OPT_ACCT },
     { "svg", "svg", "FILE", "draw the curve and the errors of every test", OPT_DRAW },
     { "format", NULL, "NAME", "onnx, npz or safetensors; default: what the file's name ends in", OPT_FORMAT },
+    { "runs", "runs", "N", "runs of every point, instead of the paper's number", OPT_REPRO },
+    { "quick", "quick", NULL, "fewer points, runs and steps: everything within a quarter of an hour", OPT_REPRO },
+    { "full", "full", NULL, "also what takes hours: CIFAR-10", OPT_REPRO },
+    { "markdown", "markdown", NULL, "of a folder of results: a text instead of a page", OPT_PAGE },
     { "out", NULL, "FILE", "where the result goes (a model: model.pvt)", OPT_OUT },
     { "certificate", NULL, "FILE", "write the certificate to a file of its own", OPT_CERT },
     { "json", NULL, NULL, "print one JSON object", OPT_JSON },
@@ -116,6 +120,7 @@ static int parse_option(const command *cmd, int argc, char **argv, int *i, args 
     const char *word = argv[*i];
     if (strcmp(word, "-h") == 0) return a->help = true, EXIT_DONE;
     if (strcmp(word, "-q") == 0 && (cmd->groups & OPT_QUIET)) return a->quiet = true, EXIT_DONE;
+    if (strcmp(word, "-o") == 0) word = "--out";
     const size_t len = word[1] == '-' ? strcspn(word + 2, "=") : 0;
     const option *o = len ? find_option(cmd, word + 2, len) : NULL;
     if (!o) return unknown_option(cmd, word);
@@ -191,7 +196,7 @@ static int check_words(const command *cmd, const args *a)
     if (a->n_words > cmd->max_words)
         return usage("unexpected argument %s; usage: privet %s %s", a->words[cmd->max_words], cmd->name, cmd->words);
     if (a->n_words < cmd->min_words) return usage("%s needs more: privet %s %s", cmd->name, cmd->name, cmd->words);
-    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH)))
+    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH | OPT_REPRO)))
         return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
     const int code = check_twice(a);
     return code == EXIT_DONE ? check_outputs(a) : code;

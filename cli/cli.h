@@ -9,7 +9,7 @@
 #define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /* Exit codes, also in the man page.  A signal ends the process as that signal does (130, 143). */
-enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_BUDGET = 4, EXIT_INTERNAL = 5 };
+enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_BUDGET = 4, EXIT_INTERNAL = 5, EXIT_MISSING = 6 };
 
 /* ---- options (args.c) ------------------------------------------------------------------- */
 enum {                /* which commands know an option */
@@ -23,7 +23,9 @@ enum {                /* which commands know an option */
        OPT_ACCT = 128u, /* questions about events: account, calibrate, curve       */
        OPT_DRAW = 256u,
        OPT_FORMAT = 512u, /* writes a model in a format of other programs           */
-       OPT_SYNTH = 1024u /* takes settings of its own */
+       OPT_SYNTH = 1024u, /* takes settings of its own */
+       OPT_REPRO = 2048u,
+       OPT_PAGE = 4096u /* writes a page */
 };
 typedef struct option {
     const char *name;
@@ -79,6 +81,7 @@ int cmd_calibrate(cli *c);
 int cmd_curve(cli *c);
 int cmd_synth(cli *c);
 int cmd_report(cli *c);
+int cmd_reproduce(cli *c);
 int cmd_demo(cli *c);
 int cmd_help(cli *c);
 int cmd_man(cli *c);
@@ -107,7 +110,8 @@ int command_help(cli *c, const command *cmd);
 /* ---- progress and signals (progress.c, signals.c) ----------------------------------------------- */
 void progress_attach(cli *c);
 void progress_clear(void);
-typedef enum phase { PHASE_QUIET, PHASE_SPENDING } phase;
+void progress_show(const char *what, double part, double elapsed); /* of a bar of one's own */
+typedef enum phase { PHASE_QUIET, PHASE_SPENDING, PHASE_KEPT } phase;
 void signals_install(void);
 void signals_phase(phase p); /* what an interruption would mean now */
 
@@ -147,8 +151,9 @@ typedef struct plot {
     FILE *f;
     double x0, x1, y0, y1;              /* ranges of the axes; larger y are cut, smaller ones left out */
     const char *title, *below, *beside; /* what the axes are; plain words, no markup                   */
+    int rows;                           /* of the legend below                                         */
 } plot;
-extern const int plot_width, plot_height;
+extern const int plot_width, plot_height, plot_key_height;
 void plot_open(const plot *p, double x, double y);
 void plot_mark_x(const plot *p, double x, const char *fmt);
 void plot_mark_y(const plot *p, double y, const char *fmt);
@@ -156,6 +161,10 @@ double plot_step(double range);
 void plot_line(const plot *p, const double *x, const double *y, int n, int series);
 void plot_area(const plot *p, const double *x, const double *y, int n);
 void plot_dot(const plot *p, double x, double y, double radius, int series);
+void plot_bar(const plot *p, double x, double y0, double y1, int series); /* spread */
+void plot_cross(const plot *p, double x, double y, int series);
+void plot_key(const plot *p, int row, bool right, int series, const char *label);
+void plot_key_cross(const plot *p, int row, bool right, const char *label);
 void plot_diagonal(const plot *p, bool falling);
 void plot_text(const plot *p, double x, double y, const char *anchor, const char *text);
 void plot_close(const plot *p);
@@ -166,6 +175,8 @@ typedef struct findings { /* what a report is made of; p NULL: not there */
     const char *model_file, *data_file;
 } findings;
 char *report_html(const findings *r); /* free() it */
+void html_begin(FILE *f, const char *kind, const char *what);
+void html_put(FILE *f, const char *text); /* escaped */
 
 /* ---- results for people (show.c) ------------------------------------------------------------------------ */
 void row(const char *label, const char *fmt, ...) CLI_PRINTF(2, 3); /* aligned pair on stdout */

@@ -100,6 +100,7 @@ static void man_rest(void)
     item("3", NULL, "input: a file that cannot be read or written, bad rows, a certificate that does not hold");
     item("4", NULL, "refused: more than the budget");
     item("5", NULL, "internal: out of memory, no secure randomness, a failed check");
+    item("6", NULL, "data to reproduce a table or figure is missing; the others were made");
     puts(".PP\nA signal ends the command as that signal does: 130 for an interrupt, 143 for a termination. After "
          "training "
          "has begun, the budget then counts as spent.");

@@ -1,8 +1,9 @@
-/* cmd_report.c - privet report: a model's guarantee, and its figures on labelled rows, as one page. */
-#include "cli.h"
+/* cmd_report.c - privet report: a model's guarantee, and its figures on labelled rows, or results, as one page. */
+#include "repro.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The curve of the recorded releases.  A model that is not private has none; nor have releases no accountant draws. */
 static char *curve_of(cli *c, jv certificate)
@@ -57,8 +58,14 @@ static int report(cli *c, pv_model *m, const char *out)
 int cmd_report(cli *c)
 {
     pv_model *m = NULL;
-    const char *out = c->args.out ? c->args.out : "report.html";
+    struct stat st;
+    const bool text = setting_value(c, "markdown") != NULL;
+    const char *out = c->args.out ? c->args.out : text ? "report.md" : "report.html";
     int code = check_writable(out);
+    if (code == EXIT_DONE && stat(c->args.words[0], &st) == 0 && S_ISDIR(st.st_mode))
+        return results_page(c, c->args.words[0], out, text);
+    if (code == EXIT_DONE && text)
+        return usage("--markdown is for a folder of results; %s is none", c->args.words[0]);
     if (code == EXIT_DONE) code = open_model(c, &m);
     if (code == EXIT_DONE) code = report(c, m, out);
     pv_model_free(m);

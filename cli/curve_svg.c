@@ -23,7 +23,7 @@ void draw_delta(FILE *f, jv v, double x, double y)
     numbers(jv_get(v, "delta"), d);
     for (int i = 0; i < n; i++) d[i] = d[i] > 0 ? log10(d[i]) : -400;
     const double end = n ? e[n - 1] : 1.0, step = plot_step(end);
-    const plot p = { f, 0, end, -10, 0, "Privacy curve", "epsilon", "delta, at most" };
+    const plot p = { f, 0, end, -10, 0, "Privacy curve", "epsilon", "delta, at most", 0 };
     plot_open(&p, x, y);
     for (double m = 0; m <= end * 1.0001; m += step) plot_mark_x(&p, m, "%.4g");
     for (int k = 0; k >= -10; k -= 2) plot_mark_y(&p, k, "1e%g");
@@ -36,7 +36,7 @@ void draw_tests(FILE *f, jv v, double x, double y)
     double a[MAX], b[MAX];
     const int n = numbers(jv_get(v, "alpha"), a);
     numbers(jv_get(v, "beta"), b);
-    const plot p = { f, 0, 1, 0, 1, "Errors of any test for one row", "false alarms", "misses, at least" };
+    const plot p = { f, 0, 1, 0, 1, "Errors of any test for one row", "false alarms", "misses, at least", 0 };
     plot_open(&p, x, y);
     plot_area(&p, a, b, n);
     for (int k = 0; k <= 4; k++) plot_mark_x(&p, 0.25 * k, "%.2f");

@@ -15,7 +15,8 @@ static void overview(void)
          "privet COMMAND --help   options of a command\n"
          "privet list             every setting: default, range, meaning\n"
          "privet --version        version of the library\n\n"
-         "exit codes: 0 done, 2 usage, 3 input or certificate that does not hold, 4 budget refused, 5 internal");
+         "exit codes: 0 done, 2 usage, 3 input or certificate that does not hold, 4 budget refused, 5 internal,\n"
+         "            6 data to reproduce a paper is missing");
 }
 
 static void options(const command *cmd)

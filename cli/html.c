@@ -1,7 +1,7 @@
 /* html.c - a model's guarantee and figures as one page: no script, nothing fetched, readable on a phone, on paper,
  * in a light or a dark room.
  *
- * Text from files (names of columns and classes) goes through put(), which escapes it; everything else is written
+ * Text from files (names of columns and classes) goes through html_put(), which escapes it; everything else is written
  * here.  Tables scroll inside their box when they are wider than the page, so the page itself never does. */
 #include "cli.h"
 
@@ -36,7 +36,7 @@ static const char style[] =
     "@media print{body{max-width:none;padding:0;font-size:11pt}h2{break-after:avoid}figure,table,.verdict"
     "{break-inside:avoid}details>*{display:block}}\n";
 
-static void put(FILE *f, const char *text)
+void html_put(FILE *f, const char *text)
 {
     for (; *text; text++) switch (*text) {
         case '&': fputs("&amp;", f); break;
@@ -54,7 +54,7 @@ static void put_value(FILE *f, jv v)
     const size_t cap = strlen(v.p) + 1; /* no value is longer than the text it is in */
     char *text = malloc(cap);
     if (!text) abort();
-    put(f, jv_str(v, text, cap));
+    html_put(f, jv_str(v, text, cap));
     free(text);
 }
 
@@ -136,22 +136,22 @@ static void put_event(FILE *f, jv e)
         }
     } else if (jv_get(e, "event").p) {
         const jv parts = jv_get(e, "parts");
-        put(f, kind);
+        html_put(f, kind);
         fputs(parts.p ? ", parts " : " sample, rate ", f);
         put_value(f, parts.p ? parts : jv_get(e, "rate"));
         fputs(": ", f);
         put_event(f, jv_get(e, "event"));
     } else {
-        put(f, kind);
+        html_put(f, kind);
         for (jv_iter it = jv_begin(e); jv_next(&it);) {
             char key[32], value[40];
             jv_str(it.key, key, sizeof key);
             if (strcmp(key, "kind") == 0) continue;
             for (char *u = key; *u; u++) *u = *u == '_' ? ' ' : *u;
             fputs(", ", f);
-            put(f, key);
+            html_put(f, key);
             fputc(' ', f);
-            put(f, jv_str(it.value, value, sizeof value));
+            html_put(f, jv_str(it.value, value, sizeof value));
         }
     }
 }
@@ -232,7 +232,7 @@ static void confusion(FILE *f, jv m)
 
 static void calibration(FILE *f, jv m)
 {
-    const plot p = { f, 0, 1, 0, 1, "Calibration", "probability predicted", "share observed" };
+    const plot p = { f, 0, 1, 0, 1, "Calibration", "probability predicted", "share observed", 0 };
     if (!m.p) return;
     fputs("<div class=\"pair\"><figure>\n", f);
     plot_open(&p, 0, 0);
@@ -258,7 +258,7 @@ static void metrics(FILE *f, const findings *r)
     const jv m = r->metrics;
     if (!m.p) return;
     fputs("<h2>How good</h2>\n<p>On the rows of <code>", f);
-    put(f, strrchr(r->data_file, '/') ? strrchr(r->data_file, '/') + 1 : r->data_file);
+    html_put(f, strrchr(r->data_file, '/') ? strrchr(r->data_file, '/') + 1 : r->data_file);
     fprintf(f, "</code>. %s</p>\n<div class=\"box\"><table>\n",
             jv_true(jv_get(m, "training_rows"))
                 ? "<strong>These are the training rows: the figures are NOT PRIVATE, do not publish them.</strong>"
@@ -327,7 +327,7 @@ static void checking(FILE *f, const findings *r)
           "the "
           "recorded releases, without any data:</p>\n<pre>privet verify ",
           f);
-    put(f, r->model_file);
+    html_put(f, r->model_file);
     fputs("</pre>\n<div class=\"box\"><table>\n", f);
     fact_of(f, r->certificate, "made by", "made_by");
     fprintf(f, "<tr><th>page made by</th><td>privet %s</td></tr>\n", pv_version());
@@ -336,19 +336,25 @@ static void checking(FILE *f, const findings *r)
     fputs("</table></div>\n", f);
 }
 
+void html_begin(FILE *f, const char *kind, const char *what)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+          f);
+    fprintf(f, "%s: ", kind);
+    html_put(f, what);
+    fprintf(f, "</title>\n<style>\n%s</style></head><body>\n<h1>%s</h1>\n<p class=\"soft\">", style, kind);
+    html_put(f, what);
+    fputs("</p>\n", f);
+}
+
 char *report_html(const findings *r)
 {
     char *text = NULL;
     size_t len;
     FILE *f = open_memstream(&text, &len);
     if (!f) abort();
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Privacy report: ",
-          f);
-    put(f, r->model_file);
-    fprintf(f, "</title>\n<style>\n%s</style></head><body>\n<h1>Privacy report</h1>\n<p class=\"soft\">", style);
-    put(f, r->model_file);
-    fputs("</p>\n", f);
+    html_begin(f, "Privacy report", r->model_file);
     verdict(f, r);
     training(f, r);
     curves(f, r);

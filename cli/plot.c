@@ -13,7 +13,7 @@ static const char *const colours[] = { "#0b62a8", "#d55e00", "#009e73", "#cc79a7
 static const char *const dashes[] = { "none", "7 4", "2 3", "10 3 2 3", "5 5", "1 4" };
 static const char ink[] = "#1b2733", grid[] = "#dfe4ea", shade[] = "#cfe3f5", soft[] = "#5b6b7b";
 
-const int plot_width = LEFT + W + RIGHT, plot_height = TOP + H + BOTTOM;
+const int plot_width = LEFT + W + RIGHT, plot_height = TOP + H + BOTTOM, plot_key_height = 20;
 
 static double px(const plot *p, double x)
 {
@@ -27,10 +27,11 @@ static double py(const plot *p, double y)
 
 void plot_open(const plot *p, double x, double y)
 {
+    const int height = plot_height + p->rows * plot_key_height;
     fprintf(p->f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"%s\" x=\"%g\" y=\"%g\" width=\"%d\" "
             "height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n",
-            p->title, x, y, plot_width, plot_height, plot_width, plot_height);
+            p->title, x, y, plot_width, height, plot_width, height);
 }
 
 static void text_at(const plot *p, double x, double y, const char *anchor, const char *class, const char *text)
@@ -99,6 +100,59 @@ void plot_dot(const plot *p, double x, double y, double radius, int series)
             py(p, y), radius, colours[series % 6]);
 }
 
+/* From y0 to y1, with short ends: how far runs spread.  What lies outside the frame is cut. */
+void plot_bar(const plot *p, double x, double y0, double y1, int series)
+{
+    const double top = py(p, y1 < p->y1 ? y1 : p->y1), low = py(p, y0 > p->y0 ? y0 : p->y0), at = px(p, x);
+    if (!(y1 >= p->y0 && y0 <= p->y1)) return;
+    fprintf(p->f,
+            "<path class=\"series%d\" stroke=\"%s\" stroke-width=\"1.3\" fill=\"none\" "
+            "d=\"M%.2f %.2fV%.2fM%.2f %.2fh8M%.2f %.2fh8\"/>\n",
+            series % 6, colours[series % 6], at, low, top, at - 4, low, at - 4, top);
+}
+
+static void cross(const plot *p, double x, double y, const char *class, const char *colour)
+{
+    fprintf(p->f,
+            "<path class=\"%s\" stroke=\"%s\" stroke-width=\"2\" fill=\"none\" d=\"M%.2f %.2fl9 9m-9 0l9 -9\"/>\n",
+            class, colour, x - 4.5, y - 4.5);
+}
+
+void plot_cross(const plot *p, double x, double y, int series)
+{
+    static const char *const classes[] = { "series0", "series1", "series2", "series3", "series4", "series5" };
+    cross(p, px(p, x), py(p, y), classes[series % 6], colours[series % 6]);
+}
+
+static double key_x(bool right)
+{
+    return right ? LEFT + W / 2.0 - 10 : 14;
+}
+
+static double key_y(int row)
+{
+    return TOP + H + BOTTOM + 4 + plot_key_height * row;
+}
+
+/* One entry of the legend: a piece of the line, and what it is. */
+void plot_key(const plot *p, int row, bool right, int series, const char *label)
+{
+    const double x = key_x(right), y = key_y(row);
+    fprintf(p->f,
+            "<line class=\"series%d\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
+            "stroke-dasharray=\"%s\" stroke-width=\"2.5\"/>\n",
+            series % 6, x, y, x + 30, y, colours[series % 6], dashes[series % 6]);
+    fprintf(p->f, "<circle class=\"dot%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\" fill=\"%s\"/>\n", series % 6, x + 15, y,
+            colours[series % 6]);
+    text_at(p, x + 38, y + 4, "start", "ink", label);
+}
+
+void plot_key_cross(const plot *p, int row, bool right, const char *label)
+{
+    cross(p, key_x(right) + 15, key_y(row), "soft", soft);
+    text_at(p, key_x(right) + 38, key_y(row) + 4, "start", "ink", label);
+}
+
 /* Dashed, from corner to corner: what guessing, or perfection, would give. */
 void plot_diagonal(const plot *p, bool falling)
 {
@@ -120,5 +174,5 @@ void plot_close(const plot *p)
     fprintf(p->f,
             "<text class=\"ink\" transform=\"translate(%d %.1f) rotate(-90)\" text-anchor=\"middle\" "
             "fill=\"%s\">%s</text>\n</svg>\n",
-            LEFT - 50, TOP + H / 2.0, ink, p->beside);
+            LEFT - 55, TOP + H / 2.0, ink, p->beside);
 }

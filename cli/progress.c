@@ -71,6 +71,21 @@ static void draw(double part, double elapsed, double epsilon)
     bar.drawn = true;
 }
 
+static double share(double done, double total)
+{
+    const double part = total > 0.0 ? done / total : 0.0;
+    return part > 1.0 ? 1.0 : part >= 0.0 ? part : 0.0;
+}
+
+void progress_show(const char *what, double part, double elapsed)
+{
+    const double t = now();
+    if (!bar.terminal || t - bar.redraw < 0.1) return;
+    snprintf(bar.what, sizeof bar.what, "%s", what);
+    bar.redraw = t;
+    draw(share(part, 1.0), elapsed, -1.0);
+}
+
 static bool on_progress(void *user, const char *what, double done, double total, double epsilon)
 {
     (void)user;
@@ -86,8 +101,7 @@ static bool on_progress(void *user, const char *what, double done, double total,
     }
     if (!bar.terminal || t - bar.redraw < 0.1) return true;
     bar.redraw = t;
-    const double part = total > 0.0 ? done / total : 0.0;
-    draw(part > 1.0 ? 1.0 : part >= 0.0 ? part : 0.0, t - bar.begun, epsilon);
+    draw(share(done, total), t - bar.begun, epsilon);
     return true;
 }
 

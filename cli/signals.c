@@ -30,7 +30,9 @@ static void on_signal(int sig)
     if (sig != SIGPIPE) {
         if (isatty(STDERR_FILENO)) say("\r\033[K");
         say(current == PHASE_SPENDING ? "privet: interrupted; no model was written, and the budget counts as spent\n"
-                                      : "privet: interrupted\n");
+            : current == PHASE_KEPT
+                ? "privet: interrupted; finished runs are kept, the same command goes on from here\n"
+                : "privet: interrupted\n");
     }
     signal(sig, SIG_DFL);
     raise(sig);

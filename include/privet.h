@@ -105,6 +105,12 @@ PV_MUST pv_status pv_result_summary(const pv_result *r, char **json);
 PV_MUST pv_status pv_result_save(const pv_result *r, const char *path); /* atomic: old file or new file */
 PV_API void pv_result_free(pv_result *r);
 
+/* ---- post-processing of what was released ------------------------------------------- */
+/* v <- (I - sigma L)^-1 v, L the second difference around a circle: Laplacian smoothing, sigma 0 changes nothing. */
+PV_MUST pv_status pv_smooth(pv_ctx *ctx, double sigma, double *v, int64_t d);
+/* Shares of white noise that are left: averages of 1/lambda and 1/lambda^2 over the eigenvalues of I - sigma L. */
+PV_MUST pv_status pv_smooth_factors(double sigma, int64_t d, double *gamma, double *beta);
+
 /* ---- demonstration data ------------------------------------------------------------- */
 /* Writes demo_train.csv, demo_test.csv and demo.schema.json: made-up hospital stays. */
 PV_MUST pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows);

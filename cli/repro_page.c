@@ -1,0 +1,224 @@
+/* repro_page.c - a folder of results as one page, or as a text for the documentation.
+ *
+ * Everything comes from RESULTS/NAME.csv and NAME.commands; the words are those of the tables in repro_*.c. */
+#include "repro.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COLUMNS = 8 }; /* values of x in a table; of more, some are left out */
+
+typedef struct sheet {
+    FILE *f;
+    bool text; /* Markdown, not a page */
+} sheet;
+
+static void put_words(const sheet *o, const char *words)
+{
+    if (o->text) fputs(words, o->f);
+    else html_put(o->f, words);
+}
+
+static void cell(const sheet *o, bool head, const char *words)
+{
+    fputs(o->text ? "| " : head ? "<th>" : "<td>", o->f);
+    put_words(o, words);
+    fputs(o->text ? " " : head ? "</th>" : "</td>", o->f);
+}
+
+/* ---- a table of a panel: series down, x across -------------------------------------------------------------- */
+
+/* Values of x in their order; curves: the last one of each line, as one column. */
+static int columns_of(const item *it, int k, const summary *s, double out[POINTS_MAX])
+{
+    int n = 0;
+    if (it->panels[k].flags & CURVE) return out[0] = NAN, 1;
+    for (int i = 0; i < s->n && n < POINTS_MAX; i++) {
+        bool known = s->at[i].panel != k || isnan(s->at[i].x);
+        for (int j = 0; j < n && !known; j++) known = out[j] == s->at[i].x;
+        if (!known) out[n++] = s->at[i].x;
+    }
+    return n;
+}
+
+static const point *point_at(const item *it, int k, const summary *s, const char *label, double x)
+{
+    const point *found = NULL;
+    for (int i = 0; i < s->n; i++) {
+        const point *p = &s->at[i];
+        if (p->panel != k || strcmp(p->line, label) != 0) continue;
+        if ((it->panels[k].flags & CURVE) || p->x == x || isnan(p->x)) found = p; /* a level is there for every x */
+    }
+    return found;
+}
+
+static void put_point(const sheet *o, const point *p)
+{
+    char words[96];
+    int n = 0;
+    if (p) n = snprintf(words, sizeof words, "%.4g", p->mean);
+    if (p && p->spread > 0) n += snprintf(words + n, sizeof words - (size_t)n, " \xc2\xb1 %.2g", p->spread);
+    if (p && !isnan(p->paper)) n += snprintf(words + n, sizeof words - (size_t)n, " (%.4g", p->paper);
+    if (p && p->paper_spread > 0)
+        n += snprintf(words + n, sizeof words - (size_t)n, " \xc2\xb1 %.2g", p->paper_spread);
+    if (p && !isnan(p->paper)) snprintf(words + n, sizeof words - (size_t)n, ")");
+    cell(o, false, p ? words : "");
+}
+
+static void end_row(const sheet *o)
+{
+    fputs(o->text ? "|\n" : "</tr>\n", o->f);
+}
+
+/* What the cells are, and what the numbers above them are. */
+static void put_head(const sheet *o, const char *cells, const char *above)
+{
+    char words[192];
+    snprintf(words, sizeof words, "%s, by %s", cells, above);
+    cell(o, true, words);
+}
+
+static void table(const sheet *o, const item *it, int k, const summary *s)
+{
+    double xs[POINTS_MAX];
+    char words[96];
+    const panel *w = &it->panels[k];
+    const int n = columns_of(it, k, s, xs), each = (n + COLUMNS - 1) / COLUMNS;
+    const sweep *sw = it->sweeps;
+    while (strcmp(sw->name, w->sweep) != 0) sw++;
+    fputs(o->text ? "" : "<div class=\"box\"><table>\n<tr>", o->f);
+    snprintf(words, sizeof words, "%s: %s", w->title, w->beside);
+    if (w->flags & CURVE) cell(o, true, words);
+    else put_head(o, words, w->below);
+    for (int i = 0; i < n; i += each) {
+        snprintf(words, sizeof words, isnan(xs[i]) ? "at the end" : "%.4g", xs[i]);
+        cell(o, true, words);
+    }
+    end_row(o);
+    for (int i = 0; o->text && i < n + each; i += each) fputs("|---", o->f);
+    if (o->text) end_row(o);
+    for (const line *l = sw->lines; l->label; l++) {
+        if (!point_at(it, k, s, l->label, xs[0])) continue;
+        if (!o->text) fputs("<tr>", o->f);
+        cell(o, true, l->label);
+        for (int i = 0; i < n; i += each) put_point(o, point_at(it, k, s, l->label, xs[i]));
+        end_row(o);
+    }
+    fputs(o->text ? "\n" : "</table></div>\n", o->f);
+}
+
+/* ---- one item ----------------------------------------------------------------------------------------------- */
+
+static void plots(const sheet *o, const item *it, const summary *s)
+{
+    fputs("<div class=\"pair\">\n", o->f);
+    for (int k = 0; it->panels[k].title; k++) {
+        fputs("<figure>\n", o->f);
+        panel_draw(o->f, it, k, s, 0, 0);
+        fputs("</figure>\n", o->f);
+    }
+    fputs("</div>\n", o->f);
+}
+
+static void paragraph_of(const sheet *o, const char *name, const char *words)
+{
+    fprintf(o->f, o->text ? "%s " : "<p><strong>%s</strong> ", name);
+    put_words(o, words);
+    fputs(o->text ? "\n\n" : "</p>\n", o->f);
+}
+
+static int runs_of(const summary *s)
+{
+    int most = 0;
+    for (int i = 0; i < s->n; i++) most = s->at[i].runs > most ? s->at[i].runs : most;
+    return most;
+}
+
+static void put_commands(const sheet *o, const item *it, const char *folder)
+{
+    char path[4200], *text = NULL;
+    size_t cap = 0;
+    snprintf(path, sizeof path, "%s/%s.commands", folder, it->name);
+    FILE *in = fopen(path, "re");
+    if (!in) return;
+    fputs("<details><summary>Commands</summary>\n<pre>", o->f);
+    while (getline(&text, &cap, in) > 0) {
+        text[strcspn(text, "\n")] = '\0';
+        html_put(o->f, text);
+        fputc('\n', o->f);
+    }
+    fprintf(o->f,
+            "</pre>\n<p>Each run's certificate is in <code>certificates/%s-*.json</code> of the folder of results, "
+            "or under the "
+            "figure that ran the same command first.</p></details>\n",
+            it->name);
+    fclose(in);
+    free(text);
+}
+
+static void put_item(const sheet *o, const item *it, const char *folder, const summary *s)
+{
+    const int runs = runs_of(s);
+    fprintf(o->f, o->text ? "### %s, %s\n\n" : "<h2>%s, %s</h2>\n", it->paper, it->figure);
+    fputs(o->text ? "" : "<p>", o->f);
+    put_words(o, it->shows);
+    const char *const tick[] = { o->text ? "`" : "<code>", o->text ? "`" : "</code>" };
+    fprintf(o->f, " (%s%s%s, %d run%s a point%s).", tick[0], it->name, tick[1], runs, runs > 1 ? "s" : "",
+            s->quick ? ", quick" : "");
+    fputs(o->text ? "\n\n" : "</p>\n", o->f);
+    if (!o->text) plots(o, it, s);
+    if (!o->text)
+        fprintf(o->f, "<details%s><summary>Numbers%s</summary>\n", it->printed ? " open" : "",
+                it->printed ? ", the paper's in brackets" : "");
+    for (int k = 0; it->panels[k].title; k++) table(o, it, k, s);
+    if (!o->text) fputs("</details>\n", o->f);
+    paragraph_of(o, "Against the paper.", it->why);
+    paragraph_of(o, "Taken here.", it->taken);
+    if (!o->text) put_commands(o, it, folder);
+}
+
+static void introduction(const sheet *o, int items, int missing)
+{
+    char words[640];
+    snprintf(words, sizeof words,
+             "%d tables and figures of five papers, %d not in this folder. Means over runs, \xc2\xb1 their standard "
+             "deviation; in "
+             "brackets what the paper prints. Measures on rows (accuracy, loss, gradient) are computed without noise "
+             "and are "
+             "not covered by the certificates; the data sets are public. Made by privet %s.",
+             items, missing, pv_version());
+    fputs(o->text ? "" : "<p>", o->f);
+    put_words(o, words);
+    fputs(o->text ? "\n\n" : "</p>\n", o->f);
+}
+
+int results_page(cli *c, const char *folder, const char *out, bool markdown)
+{
+    char *text;
+    size_t len;
+    const item *it;
+    summary s;
+    int found = 0, all = 0;
+    sheet o = { open_memstream(&text, &len), markdown };
+    if (!o.f) abort();
+    for (; (it = repro_item(all)) != NULL; all++)
+        if (summary_read(it, folder, &s)) summary_free(&s), found++;
+    if (!markdown) html_begin(o.f, "Results", folder);
+    introduction(&o, found, all - found);
+    for (int i = 0; (it = repro_item(i)) != NULL; i++) {
+        if (!summary_read(it, folder, &s)) continue;
+        put_item(&o, it, folder, &s);
+        summary_free(&s);
+    }
+    if (!markdown) fputs("</body></html>\n", o.f);
+    if (fclose(o.f) != 0) abort();
+    const pv_status st = found ? pv_file_write(c->ctx, out, text, len) : PV_OK;
+    free(text);
+    if (!found)
+        return complain(EXIT_INPUT, "%s holds no results; privet reproduce all --quick --out %s makes them", folder,
+                        folder);
+    if (st != PV_OK) return fail(c, st);
+    row("report", "%s", out);
+    return EXIT_DONE;
+}

@@ -1,0 +1,24 @@
+/* smooth_api.c - Laplacian smoothing for whoever holds a released vector: post-processing, so it costs nothing. */
+#include "opt/smooth.h"
+
+pv_status pv_smooth(pv_ctx *ctx, double sigma, double *v, int64_t d)
+{
+    pvi_smoother s = { 0 };
+    if (!ctx) return PV_E_ARG;
+    if (!v || d < 1 || !(sigma >= 0 && sigma <= 1e12))
+        return pvi_fail(ctx, PV_E_ARG, "smoothing needs a vector and a sigma between 0 and 1e12");
+    pv_arena *a = pvi_arena_create(ctx);
+    if (!a) return pvi_nomem(ctx);
+    const pv_status ok = pvi_smooth_open(&s, a, sigma, d);
+    if (ok == PV_OK) pvi_smooth(&s, v, d);
+    pvi_arena_free(a);
+    return ok;
+}
+
+pv_status pv_smooth_factors(double sigma, int64_t d, double *gamma, double *beta)
+{
+    if (!gamma || !beta || d < 1 || !(sigma >= 0 && sigma <= 1e12)) return PV_E_ARG;
+    *gamma = pvi_smooth_gamma(sigma, d);
+    *beta = pvi_smooth_beta(sigma, d);
+    return PV_OK;
+}

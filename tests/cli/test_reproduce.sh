@@ -1,0 +1,99 @@
+# Reproductions: the list, what an item writes, going on after an interruption, missing data, bad names, the page.
+. "$PRIVET_SOURCE/tests/cli/lib.sh"
+mkdir empty
+PRIVET_DATA=$work/empty
+export PRIVET_DATA
+
+# ---- the list: every table and figure asked for, once
+ok reproduce list --json
+for name in prgd-fig2 tr-fig2 tr-fig4 tr-fig6 tr-fig8 tr-fig10 erm-fig1 erm-fig2 erm-fig3 erm-fig4 ls-fig1 ls-fig2 ls-fig3 \
+    ls-fig4 ls-fig5 ls-fig6 ls-fig7 ls-table2 ls-table3 ls-table4; do
+    same "$name in the list" 1 "$(grep -c "\"name\": \"$name\"" out)"
+done
+ok reproduce list
+has out 'privacy of a step with noise from the unit ball'
+
+# ---- one item that needs no data
+ok reproduce prgd-fig2 --quick
+has out 'results/prgd-fig2.csv .svg .commands: 132 runs, 132 of them now'
+same 'header' 'panel,series,x,mean,spread,runs,paper,paper_spread,difference,mode' "$(head -n 1 results/prgd-fig2.csv)"
+# d = 1: delta is half the distance; and delta rises with the dimension and with the distance
+awk -F, 'NR > 1 { x = $3 + 0; if ($2 == "\"d = 1\"" && ($4 - x / 2) ^ 2 > 1e-18) bad++
+    if ($2 == series && $4 < last) bad++
+    if (x in below && $4 < below[x]) bad++
+    series = $2; last = $4; below[x] = $4 } END { exit bad + 0 || NR != 133 }' results/prgd-fig2.csv || problem 'delta does not rise'
+check 'a picture' grep -q '<svg .*viewBox' results/prgd-fig2.svg
+# the command printed gives the number recorded
+command=$(sed -n 's/^privet //p' results/prgd-fig2.commands | grep 'clip=0.25 .*features=3$')
+# shellcheck disable=SC2086  # words of a command
+privet $command --json >plan.json 2>/dev/null
+same 'by hand' 0.367188 "$(awk '/"kind": "ball"/ { getline; printf "%.6f", $2 }' plan.json)"
+ok reproduce ls-table3
+same 'gamma at sigma 1' 0.447214 "$(awk -F, '$2 == "\"d = 1000\"" && $3 == 1 { print $4 }' results/ls-table3.csv)"
+awk -F, 'NR > 1 && ($9 > 0.00051 || $9 < -0.00051) { exit 1 }' results/ls-table3.csv || problem 'gamma is not the printed one'
+ok reproduce ls-table4
+awk -F, 'NR > 1 && ($9 > 0.00051 || $9 < -0.00051) { exit 1 }' results/ls-table4.csv || problem 'beta is not the printed one'
+
+# ---- missing data: said once for each, the rest is made, a code of its own
+run reproduce tr-fig6 --quick
+same 'missing: code' 6 "$code"
+has out 'skipped: put ijcnn1.tr.bz2 of the LIBSVM collection in ijcnn1/ of a folder named by PRIVET_DATA'
+has out "looked in $work/empty"
+run reproduce ls-fig6
+has out 'left out: it runs with --full'
+
+# ---- bad names and values
+fails 2 'privet: unknown table or figure tr-fig5; did you mean tr-fig2?' reproduce tr-fig5
+fails 2 'privet: unknown table or figure everything; privet reproduce list shows what there is' reproduce everything
+fails 2 'privet: --runs none: a whole number from 1 to 1000 is needed' reproduce prgd-fig2 --runs none
+fails 2 'privet: reproduce has no setting clip; there is --runs, --quick and --full' reproduce prgd-fig2 clip=1
+fails 2 'privet: unknown option --quik for reproduce; did you mean --quick?' reproduce all --quik
+
+# ---- going on where it stopped: a small IJCNN1 of the right shape, an end in the middle, and a torn line
+mkdir -p data/ijcnn1
+awk 'BEGIN { s = 7; for (i = 0; i < 35000; i++) { s = (s * 16807) % 2147483647; a = s % 2001 / 1000 - 1
+    s = (s * 16807) % 2147483647; b = s % 2001 / 1000 - 1
+    printf "%s 1:%.3f 2:%.3f 22:0.5\n", (a + 0.3 * b > 0 ? "+1" : "-1"), a, b } }' | bzip2 >data/ijcnn1/ijcnn1.tr.bz2
+PRIVET_DATA=$work/data
+"$PRIVET_COMMAND" reproduce tr-fig6 --quick --runs 1 --out r >out 2>err &
+pid=$!
+while [ "$(cat r/runs.csv 2>/dev/null | wc -l)" -lt 4 ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
+kill -TERM $pid 2>/dev/null
+wait $pid
+code=$?
+case $code in
+0) echo 'finished before it could be interrupted' ;;
+*)
+    same 'interrupted: code' 143 "$code"
+    same 'interrupted: message' 'privet: interrupted; finished runs are kept, the same command goes on from here' "$(cat err)"
+    check 'no result of half an item' test ! -e r/tr-fig6.csv
+    ;;
+esac
+cp r/runs.csv before.csv
+kept=$(($(wc -l <before.csv) - 1))
+printf '"privet train DATA/ijcnn1' >>r/runs.csv
+ok reproduce tr-fig6 --quick --runs 1 --out r
+same 'went on' "tr-fig6      r/tr-fig6.csv .svg .commands: 16 runs, $((16 - kept)) of them now" "$(cat out)"
+same 'what was recorded stays' "$(cat before.csv)" "$(head -n $((kept + 1)) r/runs.csv)"
+ok reproduce tr-fig6 --quick --runs 1 --out r
+has out '16 runs, 0 of them now'
+# certificates hold, and the claims of the paper about order hold on this table
+for certificate in r/certificates/tr-fig6-*DP-TR-1-1.json r/certificates/tr-fig6-*DP-STR-0.2-1.json; do
+    ok verify "$certificate"
+done
+gap() { awk -F, -v s="\"$1\"" -v x="$2" '$1 == "\"Optimality gap\"" && $2 == s && $3 == x { print $4 }' r/tr-fig6.csv; }
+check 'DP-TR beats DP-GD' awk "BEGIN { exit !($(gap DP-TR 1) < $(gap DP-GD 1)) }"
+check 'more budget, less gap' awk "BEGIN { exit !($(gap DP-TR 2) < $(gap DP-TR 0.2)) }"
+
+# ---- the page
+fails 3 'privet: empty holds no results; privet reproduce all --quick --out empty makes them' report empty -o e.html
+ok report r -o r.html
+has r.html 'Optimality gap'
+ok report results -o report.html
+same 'pictures in the page' 3 "$(grep -c '<svg ' report.html)"
+same 'addresses in the page' 'http://www.w3.org/2000/svg' "$(grep -oE 'https?://[^" ]*' report.html | sort -u)"
+has report.html '0.2425 (0.243)'
+ok report results --markdown -o report.md
+has report.md '| d = 1000 | 0.4472 (0.447) | 0.3333 (0.333) | '
+fails 2 'privet: --markdown is for a folder of results; r.html is none' report r.html --markdown -o x.md
+finish
