@@ -5,6 +5,10 @@
 #include <string.h>
 
 #define SETTINGS OPT_PLAN | OPT_DATA
+#define RELEASES                                                                                                     \
+    "[gaussian z=Z | laplace scale=B | select eps0=E | ball delta0=D | eps-delta eps0=E delta0=D | noisy-gd ...] "    \
+    "[q=Q] [steps=T]"
+
 const command cli_commands[] = {
     { "train", cmd_train, "DATA [key=value ...]", 1, 1, SETTINGS | OPT_OUT | OPT_CERT | OPT_JSON | OPT_QUIET,
       "fit a model to private rows, within a privacy budget" },
@@ -22,11 +26,11 @@ const command cli_commands[] = {
       "the guarantee, and accuracy on labelled rows, as one page to read or print" },
     { "reproduce", cmd_reproduce, "list|all|NAME", 1, 1, OPT_REPRO | OPT_OUT | OPT_JSON | OPT_QUIET,
       "the tables and figures of the papers: numbers, plots, the paper's numbers beside them" },
-    { "account", cmd_account, "[gaussian z=Z [q=Q] [steps=T]]", 0, 1, OPT_ACCT | OPT_JSON,
+    { "account", cmd_account, RELEASES, 0, 1, OPT_ACCT | OPT_JSON,
       "what releases cost: epsilon at a delta, or delta at an epsilon" },
     { "calibrate", cmd_calibrate, "[gaussian] [q=Q] [steps=T]", 0, 1, OPT_ACCT | OPT_JSON,
       "the least noise that keeps releases within a budget" },
-    { "curve", cmd_curve, "[gaussian z=Z [q=Q] [steps=T]]", 0, 1, OPT_ACCT | OPT_DRAW | OPT_JSON,
+    { "curve", cmd_curve, RELEASES, 0, 1, OPT_ACCT | OPT_DRAW | OPT_JSON,
       "delta at every epsilon, and the errors of every test" },
     { "list", cmd_list, "[KIND]", 0, 1, OPT_JSON, "every plug-in and setting: default, range, meaning" },
     { "demo", cmd_demo, "[FOLDER]", 0, 1, OPT_QUIET, "the whole path once, on data made up on the spot" },

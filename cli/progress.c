@@ -1,7 +1,8 @@
 /* progress.c - one line on stderr while something long runs: bar, percentage, time left, budget spent.
  *
  * Drawn only on a terminal, at most ten times a second, never wider than the terminal, and wiped
- * when the work ends, so that nothing of it stays in a log or a scroll-back. */
+ * when the work ends, so that nothing of it stays in a scroll-back.  A log gets a line after half a minute, and then
+ * whenever as much time again has passed: who looks at it sees that the run is alive. */
 #include "cli.h"
 
 #include <math.h>
@@ -12,10 +13,13 @@
 #include <unistd.h>
 
 static struct {
-    bool terminal, drawn;
+    bool terminal, drawn, quiet;
+    double next_line; /* of a log: seconds after the phase began */
     char what[32];        /* the phase under way                        */
     double begun, redraw; /* seconds: when the phase began, last drawing */
 } bar;
+
+enum { LOG_AFTER = 30 };
 
 static double now(void)
 {
@@ -71,6 +75,15 @@ static void draw(double part, double elapsed, double epsilon)
     bar.drawn = true;
 }
 
+static void log_line(double part, double elapsed, double epsilon)
+{
+    char text[96];
+    if (bar.quiet || elapsed < bar.next_line) return;
+    bar.next_line = 2.0 * elapsed;
+    details(text, part, elapsed, epsilon);
+    fprintf(stderr, "privet: %s %s\n", bar.what, text + strspn(text, " "));
+}
+
 static double share(double done, double total)
 {
     const double part = total > 0.0 ? done / total : 0.0;
@@ -94,12 +107,17 @@ static bool on_progress(void *user, const char *what, double done, double total,
         snprintf(bar.what, sizeof bar.what, "%s", what);
         bar.begun = t;
         bar.redraw = 0.0;
+        bar.next_line = LOG_AFTER;
     }
     if (strcmp(what, "training") == 0) { /* the input was good, and rows are being asked about */
         signals_phase(PHASE_SPENDING);
-        if (bar.terminal) notes_flush(); /* somebody is watching; a log waits for the end */
+        notes_flush();
     }
-    if (!bar.terminal || t - bar.redraw < 0.1) return true;
+    if (!bar.terminal) {
+        log_line(share(done, total), t - bar.begun, epsilon);
+        return true;
+    }
+    if (t - bar.redraw < 0.1) return true;
     bar.redraw = t;
     draw(share(done, total), t - bar.begun, epsilon);
     return true;
@@ -108,6 +126,7 @@ static bool on_progress(void *user, const char *what, double done, double total,
 void progress_attach(cli *c)
 {
     const char *term = getenv("TERM");
+    bar.quiet = c->args.quiet;
     bar.terminal = !c->args.quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     pv_ctx_on_progress(c->ctx, on_progress, c);
 }

@@ -63,6 +63,16 @@ void print_json(const char *json)
     if (n == 0 || json[n - 1] != '\n') putchar('\n');
 }
 
+static void show_noise(jv v)
+{
+    char mechanism[32];
+    const double scale = jv_num(jv_get(v, "noise_stddev")), z = jv_num(jv_get(v, "noise_multiplier"));
+    jv_str(jv_get(jv_get(v, "settings"), "mechanism"), mechanism, sizeof mechanism);
+    if (strcmp(mechanism, "select") == 0) row("noise", "private choices, each of epsilon %.4g", 1.0 / z);
+    else if (strcmp(mechanism, "ball") == 0) row("noise", "uniform in a ball of radius %.4g around a sum of gradients", scale);
+    else row("noise", "standard deviation %.4g on each entry of a sum of gradients, multiplier %.4g", scale, z);
+}
+
 static void show_guarantee(jv v)
 {
     char relation[32], accountant[32], eps[40], delta[40];
@@ -73,8 +83,7 @@ static void show_guarantee(jv v)
         jv_str(jv_get(v, "accountant"), accountant, sizeof accountant));
     if (strcmp(relation, "replace") != 0 && isfinite(replace))
         row("", "epsilon %s for relation replace", cost_text(replace, eps));
-    row("noise", "standard deviation %.4g on each entry of a sum of gradients, multiplier %.4g",
-        jv_num(jv_get(v, "noise_stddev")), jv_num(jv_get(v, "noise_multiplier")));
+    show_noise(v);
 }
 
 /* A plan or a finished run: both have these fields. */

@@ -78,10 +78,16 @@ pv_status pv_list(pv_ctx *ctx, const char *kind, char **json)
     pvi_jw_close(&w, '}');
     pvi_str_puts(&b, "\n");
     if (found) return pvi_str_take(&b, json);
-    pvi_str_free(&b);
     const char *names[PV_KIND_COUNT + 1] = { "settings" };
     for (int k = 0; k < PV_KIND_COUNT; k++) names[k + 1] = pv_kind_name((pv_kind)k);
     const char *near = pvi_nearest(kind, names, PV_KIND_COUNT + 1);
-    return pvi_fail(ctx, PV_E_PARAM, "no kind of plug-in is called %s%s%s%s", kind, near ? ": did you mean " : "",
-                    near ? near : "", near ? "?" : "");
+    pvi_str_free(&b);
+    if (near) return pvi_fail(ctx, PV_E_PARAM, "no kind of plug-in is called %s: did you mean %s?", kind, near);
+    for (int k = 0; k <= PV_KIND_COUNT; k++) {
+        pvi_str_puts(&b, k ? ", " : "");
+        pvi_str_puts(&b, names[k]);
+    }
+    pvi_fail(ctx, PV_E_PARAM, "no kind of plug-in is called %s; there is %s", kind, b.s);
+    pvi_str_free(&b);
+    return PV_E_PARAM;
 }

@@ -178,6 +178,11 @@ static pv_status set_sensitivity(pvi_job *j)
             j->ctx, PV_E_UNSUPPORTED,
             "noise %g does not fit the grid of sums of %lld rows with clip %g: less noise or fewer steps would",
             j->noise_scale, (long long)j->dom.n, C);
+    if (j->opt->ball && j->noise_scale > j->prob.batch * C)
+        pvi_log(j->ctx, PV_LOG_WARN,
+                "noise %.3g is more than the gradients of all rows can add up to (%.3g): the result will be noise; "
+                "ball noise wants many more rows, fewer steps or a larger delta",
+                j->noise_scale, j->prob.batch * C);
     return PV_OK;
 }
 

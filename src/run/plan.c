@@ -7,23 +7,35 @@
 
 /* ---- plug-ins by name --------------------------------------------------------------------------- */
 
+typedef struct choices {
+    const char *names[128];
+    int64_t n;
+    char all[1024]; /* with commas */
+} choices;
+
+static void add_choices(pv_kind kind, choices *c)
+{
+    const pv_plugin *h;
+    for (int64_t i = 0; c->n < 128 && (h = pv_nth(kind, i)); i++) {
+        if (kind == PV_KIND_model && strcmp(h->name, "glm") == 0) continue; /* goes by the name of its link */
+        c->names[c->n++] = h->name;
+        const size_t used = strlen(c->all);
+        snprintf(c->all + used, sizeof c->all - used, "%s%s", used ? ", " : "", h->name);
+    }
+}
+
 static pv_status find_plugin(pv_ctx *ctx, pv_kind kind, const char *key, const char *name, const pv_plugin **out)
 {
-    const char *names[128];
-    int64_t n = 0;
-    char all[512] = "";
-
+    choices c = { .n = 0 };
+    const bool model = kind == PV_KIND_link; /* model= names a link or a model of its own */
+    const char *const what = model ? "model" : pv_kind_name(kind);
     *out = pv_find(kind, name);
     if (*out) return PV_OK;
-    for (const pv_plugin *h; n < 128 && (h = pv_nth(kind, n)); n++) {
-        names[n] = h->name;
-        const size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", h->name);
-    }
-    const char *near = pvi_nearest(name, names, n);
-    if (near)
-        return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, did you mean %s?", key, name, pv_kind_name(kind), near);
-    return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, there is %s", key, name, pv_kind_name(kind), all);
+    add_choices(kind, &c);
+    if (model) add_choices(PV_KIND_model, &c);
+    const char *near = pvi_nearest(name, c.names, c.n);
+    if (near) return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, did you mean %s?", key, name, what, near);
+    return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, there is %s", key, name, what, c.all);
 }
 
 /* model=cnn:conv16x3,... is short for model=cnn model.layers=conv16x3,... */
@@ -445,8 +457,10 @@ static pv_status set_budget(pvi_job *j)
     j->prob.delta = isnan(s->delta) ? pow(10.0, floor(-log10(10.0 * (double)j->dom.n))) : s->delta;
     if (isnan(s->delta)) pvi_log(j->ctx, PV_LOG_NOTE, "delta = %g: the power of ten below 1/(10 n)", j->prob.delta);
     if (!(j->prob.delta * (double)j->dom.n < 1.0))
-        pvi_log(j->ctx, PV_LOG_NOTE,
+        pvi_log(j->ctx, PV_LOG_WARN,
                 "delta = %g is not below 1/n: with such a delta a whole row may be shown by bad luck", j->prob.delta);
+    if (s->epsilon > 10.0)
+        pvi_log(j->ctx, PV_LOG_WARN, "epsilon = %g: above 10 a guarantee means little", s->epsilon);
     const pv_event one = { .kind = PV_EV_GAUSSIAN, .a = 1.0 };
     pvi_cost cost;
     double z;

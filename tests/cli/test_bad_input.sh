@@ -103,7 +103,7 @@ usage_error 'unknown setting bugdet.epsilon: did you mean budget.epsilon? (`priv
 usage_error 'unknown setting optimizer.stps: did you mean optimizer.steps? (`privet list` shows every setting)' optimizer.stps=1
 usage_error 'unknown setting wibble: `privet list` shows every setting' wibble=1
 usage_error 'optimizer=pdg: no such optimizer, did you mean pgd?' --optimizer pdg
-usage_error 'model=logistc: no such link, did you mean logistic?' --model logistc
+usage_error 'model=logistc: no such model, did you mean logistic?' --model logistc
 usage_error 'privacy=maybe: one of on|off is needed' --privacy maybe
 
 # ---- loss, penalty, set and optimiser that do not fit
@@ -204,7 +204,8 @@ fails 2 'privet: optimizer=tr holds a Hessian of 100001 x 100001, and does so up
 run train small --optimizer tr --epsilon 0.001 --delta 1e-4 --out m.pvt
 check 'a Hessian of pure noise is warned of' grep -q 'warning: signal to noise of the Hessian is 0' err
 printf '+1 1:1 2:1 3:0.5\n-1 1:-1 4:0.25 9:1\n+1 1:0.9 7:0.1\n' >rows # fewer rows than columns, and separable
-ok train rows --optimizer tr --epsilon 1e4 --delta 1e-3 --quiet --out m.pvt
+run train rows --optimizer tr --epsilon 1e4 --delta 1e-3 --quiet --out m.pvt
+same "a large epsilon is warned of" "privet: warning: epsilon = 10000: above 10 a guarantee means little" "$(cat err)"
 
 only_files small small.gz cut.gz cut.bz2 empty garbage rows table.csv schema.json folder m.pvt
 finish

@@ -23,7 +23,7 @@ only_files small other folder old.pvt kept.pvt
 
 # ---- a full disk: the device that is always full, and a file that may not grow
 if [ -c /dev/full ]; then
-    fails 3 'privet: /dev/full: cannot be written: No space left on device (the budget counts as spent)' train small --out /dev/full
+    fails 3 'privet: /dev/full: cannot be written: No space left on device (the budget counts as spent)' train small --quiet --out /dev/full
     fails 3 'privet: /dev/full: cannot be written: No space left on device' predict old.pvt small --out /dev/full
     check '/dev/full is still a device' test -c /dev/full
     for command in 'list' 'list --json' '--help' '--version' 'plan --quiet --rows 9 --features 2' 'verify old.pvt' 'eval old.pvt other'; do
@@ -59,7 +59,7 @@ rm link.pvt
 command -v timeout >/dev/null || finish
 for pair in INT:130 TERM:143 HUP:129; do
     code=0
-    timeout --preserve-status -s "${pair%:*}" 1 "$PRIVET_COMMAND" train small optimizer.steps=100000000 --out old.pvt >out 2>err || code=$?
+    timeout --preserve-status -s "${pair%:*}" 1 "$PRIVET_COMMAND" train small optimizer.steps=100000000 --quiet --out old.pvt >out 2>err || code=$?
     same "SIG${pair%:*}: exit code" "${pair#*:}" "$code"
     same "SIG${pair%:*}: message" 'privet: interrupted; no model was written, and the budget counts as spent' "$(cat err)"
     same "SIG${pair%:*}: nothing on standard output" '' "$(cat out)"
