@@ -106,7 +106,10 @@ static inline void store(vec g0, vec g1, vec g2, vec g3, int i, uint8_t *out)
 #if defined(__AVX512F__)
     const vec a = MIX(g0, g1, EVEN), b = MIX(g0, g1, ODD), c = MIX(g2, g3, EVEN), d = MIX(g2, g3, ODD);
     const vec block[4] = { MIX(a, c, EVEN), MIX(b, d, EVEN), MIX(a, c, ODD), MIX(b, d, ODD) };
-    for (int p = 0; p < 4; p++) memcpy(out + 64 * (4 * p + i), &block[p], 64);
+    memcpy(out + 64 * i, &block[0], 64);
+    memcpy(out + 64 * (4 + i), &block[1], 64);
+    memcpy(out + 64 * (8 + i), &block[2], 64);
+    memcpy(out + 64 * (12 + i), &block[3], 64);
 #elif defined(__AVX2__)
     const vec half[4] = { MIX(g0, g1, EVEN), MIX(g2, g3, EVEN), MIX(g0, g1, ODD), MIX(g2, g3, ODD) };
     for (int p = 0; p < 4; p++) memcpy(out + 64 * (4 * (p / 2) + i) + 32 * (p % 2), &half[p], 32);
