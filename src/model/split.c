@@ -35,20 +35,19 @@ extern const pvi_split_kernel PVI_DECLARE_ISA(pvi_split_kernel);
 const pvi_split_kernel *const pvi_split_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_split_kernel);
 extern const pv_model_ops pv_model_mlp; /* start weights, dimensions and tensors are the same */
 
-enum { PAD = 16, LOSS_SQUARED = 2 };
+enum { BATCH = PVI_SPLIT_BATCH, LOSS_SQUARED = 2 };
 
 typedef struct work { /* one thread's scratch; the floats follow */
     int64_t n;        /* rows of this micro-batch */
-    int64_t row[PVI_NET_BATCH], label[PVI_NET_BATCH];
-    bool usable[PVI_NET_BATCH];
-    float factor[PVI_NET_BATCH][PVI_MAX_LAYERS];
-    int32_t at[PVI_NET_BATCH], bt[PVI_NET_BATCH];
+    int64_t row[BATCH], label[BATCH];
+    bool usable[BATCH];
+    double square[PVI_MAX_LAYERS][BATCH]; /* ||x_d||^2 + 1 */
     _Alignas(64) float f[];
 } work;
 
 static int64_t pad(int64_t n)
 {
-    return (n + PAD - 1) / PAD * PAD;
+    return pvi_split_pad(n);
 }
 
 /* ---- settings ------------------------------------------------------------------------------------------ */
@@ -68,9 +67,6 @@ static pv_status open_split(void *c_, const pv_domain *dom, pv_ctx *ctx)
                             (long long)i + 1, l->text);
         if (l->units > widest) widest = l->units;
     }
-    if (dom->p > INT32_MAX / PVI_NET_BATCH || widest > INT32_MAX / PVI_NET_BATCH)
-        return pvi_fail(ctx, PV_E_UNSUPPORTED, "model: layers of up to %d numbers are trained block by block",
-                        (int)(INT32_MAX / PVI_NET_BATCH));
     if (isnan(c->radius)) c->radius = 2.0 * sqrt((double)widest);
     return PV_OK;
 }
@@ -85,14 +81,14 @@ static int64_t place(const pvi_net *net, pvi_split_state *s)
         pvi_split_layer *k = &s->layer[s->n++];
         k->in = l->in.h * l->in.w * l->in.c;
         k->out = l->units;
-        k->ldw = pad(k->out);
-        k->ldt = pad(k->in);
+        k->ldx = pad(k->in + 1);
+        k->ldv = pad(k->out);
         k->weights = l->weights;
         k->biases = l->biases;
         k->x = next;
-        k->v = k->x + pad(PVI_NET_BATCH * k->in);
-        k->d = k->v + pad(PVI_NET_BATCH * k->out);
-        next = k->d + pad(PVI_NET_BATCH * k->out);
+        k->v = k->x + BATCH * k->ldx;
+        k->d = k->v + BATCH * k->ldv;
+        next = k->d + BATCH * k->ldv;
     }
     return next;
 }
@@ -100,7 +96,7 @@ static int64_t place(const pvi_net *net, pvi_split_state *s)
 /* Of the outputs: changes of x_D's problem apart from the gradient, and what Newton needs. */
 static int64_t tail_floats(const pvi_net *net)
 {
-    return pad(PVI_NET_BATCH * net->outputs) + 2 * pad(net->outputs * (net->outputs + 8));
+    return BATCH * pad(net->outputs) + 2 * pad(net->outputs * (net->outputs + 8));
 }
 
 static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_rows)
@@ -121,52 +117,73 @@ static float *floats(pv_arena *a, int64_t n)
 
 static pv_status make_room(pvi_split_state *s, pv_arena *a)
 {
-    int64_t most = 0, small = 0;
     bool lost = false;
     place(s->net, s);
     for (int64_t i = 0; i < s->n; i++) {
         pvi_split_layer *l = &s->layer[i];
-        l->w = floats(a, l->in * l->ldw);
-        l->bias = floats(a, l->ldw);
-        lost |= !l->w || !l->bias;
-        if (i == 0) continue;
-        l->wt = floats(a, l->out * l->ldt);
-        l->back = floats(a, l->out * l->ldt);
-        lost |= !l->wt || !l->back;
-        const int64_t m = l->in < l->out ? l->in : l->out, far = l->in < l->out ? l->out : l->in;
-        if (m > small) small = m;
-        if (far > most) most = far;
+        l->w = floats(a, l->in * l->ldv);
+        l->forward = floats(a, l->in * l->ldv);
+        l->bias = floats(a, l->ldv);
+        lost |= !l->w || !l->forward || !l->bias;
+        if (i == 0) continue; /* the input is what it is: nothing goes back to it */
+        l->turned = floats(a, l->out * pad(l->in));
+        l->back = floats(a, l->out * pad(l->in));
+        l->system = floats(a, pvi_split_system(l));
+        lost |= !l->turned || !l->back || !l->system;
     }
-    s->at = pv_arena_get(a, sizeof *s->at * (size_t)(most + 1));
-    s->a = pv_arena_f64(a, small * small + 1);
-    s->l = pv_arena_f64(a, small * small + 1);
-    s->gram = floats(a, small * pad(small) + 1);
-    s->li = floats(a, small * pad(small) + 1);
     s->k = pv_arena_f64(a, s->net->outputs * s->net->outputs);
-    if (lost || !s->at || !s->a || !s->l || !s->gram || !s->li || !s->k) return PV_E_NOMEM;
+    if (lost || !s->k) return PV_E_NOMEM;
     s->ready = true;
     return PV_OK;
 }
 
-static void fill_layer(pvi_split_layer *l, const double *w)
+/* false: not finite as floats */
+static bool fill_layer(const pvi_split_state *s, pvi_split_layer *l, const double *w)
 {
-    for (int64_t j = 0; j < l->in; j++)
-        for (int64_t n = 0; n < l->out; n++) l->w[j * l->ldw + n] = (float)w[l->weights + j * l->out + n];
-    for (int64_t n = 0; n < l->out; n++) l->bias[n] = (float)w[l->biases + n];
-    for (int64_t n = 0; l->wt && n < l->out; n++)
-        for (int64_t j = 0; j < l->in; j++) l->wt[n * l->ldt + j] = l->w[j * l->ldw + n];
+    float most = 0.0f;
+    for (int64_t j = 0; j <= l->in; j++) {
+        const double *const from = w + l->weights + j * l->out;
+        float *const to = j < l->in ? l->w + j * l->ldv : l->bias;
+        for (int64_t n = 0; n < l->out; n++) {
+            to[n] = (float)from[n];
+            most = fabsf(to[n]) <= most ? most : fabsf(to[n]); /* a NaN stays */
+        }
+    }
+    if (!isfinite(most)) return false;
+    s->split->pack(l->in, l->ldv, l->w, l->ldv, l->forward);
+    if (l->turned) s->split->transpose(l->in, l->out, l->w, l->ldv, l->turned, pad(l->in));
+    return true;
 }
 
 /* K of split_prox.c, and the way back from its solution. */
 static void fill_softmax(pvi_split_state *s, pvi_split_layer *l)
 {
+    const int64_t ld = pad(l->in);
     for (int64_t i = 0; i < l->out; i++)
         for (int64_t j = 0; j < l->out; j++) {
             double sum = 0.0;
-            for (int64_t q = 0; q < l->in; q++) sum += (double)l->wt[i * l->ldt + q] * (double)l->wt[j * l->ldt + q];
+            for (int64_t q = 0; q < l->in; q++) sum += (double)l->turned[i * ld + q] * (double)l->turned[j * ld + q];
             s->k[i * l->out + j] = sum;
         }
-    memcpy(l->back, l->wt, sizeof *l->back * (size_t)(l->out * l->ldt));
+    s->split->pack(l->out, ld, l->turned, ld, l->back);
+}
+
+typedef struct filling { /* layers are filled by different threads */
+    pvi_split_state *s;
+    const double *w;
+    pv_status status[PVI_MAX_LAYERS];
+} filling;
+
+static void fill(void *arg, int64_t i, int thread)
+{
+    filling *f = arg;
+    pvi_split_state *s = f->s;
+    pvi_split_layer *l = &s->layer[i];
+    (void)thread;
+    f->status[i] = fill_layer(s, l, f->w) ? PV_OK : PV_E_NUMERIC;
+    if (f->status[i] != PV_OK || i == 0) return;
+    if (i + 1 == s->n && !s->squared) fill_softmax(s, l);
+    else f->status[i] = pvi_split_back(s->split, l, i + 1 == s->n ? (double)s->gamma : 1.0);
 }
 
 static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
@@ -182,23 +199,25 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     s->classes = dom->classes;
     s->squared = dom->classes == 0 || c->loss == LOSS_SQUARED;
     pv_status status = s->ready ? PV_OK : make_room(s, a);
-    for (int64_t j = 0; status == PV_OK && j < c->net.d; j++)
-        if (!isfinite((float)w[j])) status = PV_E_NUMERIC;
-    for (int64_t i = 0; status == PV_OK && i < s->n; i++) {
-        pvi_split_layer *l = &s->layer[i];
-        fill_layer(l, w);
-        if (i == 0) continue; /* the input is what it is */
-        if (i + 1 == s->n && !s->squared) fill_softmax(s, l);
-        else status = pvi_split_back(s, l, i + 1 == s->n ? (double)s->gamma : 1.0);
-    }
+    filling f = { .s = s, .w = w };
+    if (status == PV_OK) pvi_parallel(pvi_arena_ctx(a), s->n, fill, &f);
+    for (int64_t i = 0; status == PV_OK && i < s->n; i++) status = f.status[i];
     return status;
 }
 
 /* ---- forward ------------------------------------------------------------------------------------------------ */
 
+/* What follows the numbers of a row of inputs: 1, which the biases see, and zeros. */
+static void end_row(const pvi_split_layer *l, float *x)
+{
+    memset(x + l->in, 0, sizeof *x * (size_t)(l->ldx - l->in));
+    x[l->in] = 1.0f;
+}
+
 static void fill_row(const pvi_split_state *s, const pv_rows *rows, int64_t r, float *to)
 {
     const int64_t n = s->layer[0].in;
+    end_row(&s->layer[0], to);
     if (rows->x) {
         for (int64_t j = 0; j < n; j++) to[j] = s->scale * rows->x[r * rows->ld + j];
         return;
@@ -208,25 +227,37 @@ static void fill_row(const pvi_split_state *s, const pv_rows *rows, int64_t r, f
         if (rows->idx[e] < n) to[rows->idx[e]] = s->scale * rows->val[e];
 }
 
+/* The input of layer i + 1, within the radius, from the outputs of layer i. */
+static void activate(const pvi_split_state *s, int64_t i, work *k)
+{
+    const pvi_split_layer *l = &s->layer[i], *above = &s->layer[i + 1];
+    for (int64_t e = 0; e < k->n; e++) {
+        float *const x = k->f + above->x + e * above->ldx;
+        s->kernel->relu(k->f + l->v + e * l->ldv, l->out, x);
+        end_row(above, x);
+        double square = s->split->squares(above->ldx, x); /* the number 1 included */
+        if (!(square <= 1.0 + (double)s->radius * (double)s->radius)) {
+            const float f = (float)((double)s->radius / sqrt(square - 1.0));
+            for (int64_t j = 0; j < l->out; j++) x[j] *= f;
+            square = s->split->squares(above->ldx, x);
+        }
+        k->square[i + 1][e] = square;
+    }
+}
+
 static void forward(const pvi_split_state *s, const pv_rows *rows, int64_t first, work *k)
 {
-    static const int32_t zero = 0;
-    k->n = rows->n - first < PVI_NET_BATCH ? rows->n - first : PVI_NET_BATCH;
+    k->n = rows->n - first < BATCH ? rows->n - first : BATCH;
     for (int64_t e = 0; e < k->n; e++) {
+        float *const x = k->f + e * s->layer[0].ldx;
         k->row[e] = rows->pick ? rows->pick[first + e] : first + e;
-        fill_row(s, rows, k->row[e], k->f + e * s->layer[0].in);
+        fill_row(s, rows, k->row[e], x);
+        k->square[0][e] = s->split->squares(s->layer[0].ldx, x);
     }
     for (int64_t i = 0; i < s->n; i++) {
         const pvi_split_layer *l = &s->layer[i];
-        const pvi_taps taps = { &zero, 1, 1, l->in, 0 };
-        s->kernel->product(&taps, k->n, k->f + l->x, l->in, l->w, l->ldw, l->bias, l->out, false, k->f + l->v);
-        for (int64_t e = 0; i + 1 < s->n && e < k->n; e++) {
-            float *const x = k->f + s->layer[i + 1].x + e * l->out;
-            s->kernel->relu(k->f + l->v + e * l->out, l->out, x);
-            const double size = sqrt(s->kernel->squares(x, l->out));
-            const float f = size <= (double)s->radius ? 1.0f : (float)((double)s->radius / size);
-            for (int64_t j = 0; f != 1.0f && j < l->out; j++) x[j] *= f;
-        }
+        s->split->product(k->n, l->in, k->f + l->x, l->ldx, l->forward, l->ldv, l->bias, k->f + l->v);
+        if (i + 1 < s->n) activate(s, i, k);
     }
 }
 
@@ -293,66 +324,63 @@ static void start_back(const pvi_split_state *s, const pv_rows *rows, work *k, f
     const pvi_split_layer *l = &s->layer[s->n - 1];
     for (int64_t e = 0; e < k->n; e++) {
         const float y = rows->y[k->row[e]];
-        const float *const z = k->f + l->v + e * l->out;
-        float *const gradient = k->f + l->d + e * l->out;
+        const float *const z = k->f + l->v + e * l->ldv;
+        float *const gradient = k->f + l->d + e * l->ldv;
+        memset(gradient, 0, sizeof *gradient * (size_t)l->ldv);
         k->label[e] = label_of(s, y);
         k->usable[e] = isfinite(row_loss(s, z, k->label[e], y, gradient));
         if (k->usable[e] && s->n > 1)
-            k->usable[e] = loss_prox(s, z, gradient, k->label[e], room, change + e * l->out);
+            k->usable[e] = loss_prox(s, z, gradient, k->label[e], room, change + e * l->ldv);
         if (k->usable[e]) continue;
-        memset(gradient, 0, sizeof *gradient * (size_t)l->out);
-        memset(change + e * l->out, 0, sizeof *change * (size_t)l->out);
+        memset(gradient, 0, sizeof *gradient * (size_t)l->out); /* whatever has been written */
+        memset(change + e * l->ldv, 0, sizeof *change * (size_t)l->out);
     }
 }
 
 /* (5), then (3), from the last layer down: d of every layer becomes U - V. */
 static void sweep(const pvi_split_state *s, work *k, const float *change)
 {
-    static const int32_t zero = 0;
     for (int64_t i = s->n - 1; i > 0; i--) {
         const pvi_split_layer *l = &s->layer[i], *below = &s->layer[i - 1];
-        const pvi_taps taps = { &zero, 1, 1, l->out, 0 };
         const float *const from = i == s->n - 1 ? change : k->f + l->d;
-        s->kernel->product(&taps, k->n, from, l->out, l->back, l->ldt, NULL, l->in, false, k->f + below->d);
-        s->split->lift(k->n * l->in, k->f + below->v, k->f + l->x, k->f + below->d);
+        s->split->product(k->n, l->out, from, l->ldv, l->back, below->ldv, NULL, k->f + below->d);
+        for (int64_t e = 0; e < k->n; e++)
+            s->split->lift(l->in, k->f + below->v + e * below->ldv, k->f + l->x + e * l->ldx,
+                           k->f + below->d + e * below->ldv);
     }
 }
 
-/* What every layer's d is multiplied with: the sign, gamma, and the clip; false: the row is not usable. */
+/* Nothing of this row in any layer's sum. */
+static void leave_out(const pvi_split_state *s, work *k, int64_t e)
+{
+    for (int64_t i = 0; i < s->n; i++) {
+        const pvi_split_layer *l = &s->layer[i];
+        memset(k->f + l->x + e * l->ldx, 0, sizeof(float) * (size_t)l->ldx);
+        memset(k->f + l->d + e * l->ldv, 0, sizeof(float) * (size_t)l->ldv);
+    }
+}
+
+/* Every layer's d times the sign, gamma, and the clip; false: the row is not usable and left out. */
 static bool clip_row(const pvi_split_state *s, work *k, int64_t e, double clip)
 {
     const double share = clip * (1.0 - 0x1p-22) / sqrt((double)s->n); /* (M1) */
     bool finite = k->usable[e];
+    float factor[PVI_MAX_LAYERS];
     for (int64_t i = 0; finite && i < s->n; i++) {
         const pvi_split_layer *l = &s->layer[i];
         const float weight = i + 1 == s->n ? 1.0f : -s->gamma;
-        const double norm = fabs((double)weight) * sqrt(s->kernel->squares(k->f + l->d + e * l->out, l->out) *
-                                                        (s->kernel->squares(k->f + l->x + e * l->in, l->in) + 1.0));
+        const double norm = fabs((double)weight) *
+                            sqrt(s->split->squares(l->ldv, k->f + l->d + e * l->ldv) * k->square[i][e]);
         finite = norm < (double)INFINITY;
         const double f = norm <= share ? 1.0 : share / norm;
-        k->factor[e][i] = f >= (double)FLT_MIN ? pvi_times((float)f, weight) : 0.0f;
+        factor[i] = f >= (double)FLT_MIN ? pvi_times((float)f, weight) : 0.0f;
     }
-    if (!finite) memset(k->factor[e], 0, sizeof k->factor[e]);
+    if (!finite) leave_out(s, k, e);
+    for (int64_t i = 0; finite && i < s->n; i++) {
+        const pvi_split_layer *l = &s->layer[i];
+        s->split->scale(l->ldv, factor[i], k->f + l->d + e * l->ldv);
+    }
     return finite;
-}
-
-static void add_layer(const pvi_split_state *s, work *k, int64_t i, float *g)
-{
-    static const int32_t zero[PVI_NET_BATCH];
-    const pvi_split_layer *l = &s->layer[i];
-    const float one = 1.0f;
-    int64_t rows = 0;
-    for (int64_t e = 0; e < k->n; e++) {
-        float *const b = k->f + l->d + e * l->out;
-        const float f = k->factor[e][i];
-        if (f == 0.0f) continue;
-        for (int64_t j = 0; j < l->out; j++) b[j] = pvi_times(b[j], f);
-        k->at[rows] = (int32_t)(e * l->in);
-        k->bt[rows++] = (int32_t)(e * l->out);
-    }
-    const pvi_taps weights = { k->at, rows, 1, l->in, 0 }, biases = { zero, rows, 1, 1, 0 };
-    s->kernel->outer(&weights, k->f + l->x, k->f + l->d, k->bt, l->out, true, g + l->weights);
-    s->kernel->outer(&biases, &one, k->f + l->d, k->bt, l->out, true, g + l->biases);
 }
 
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
@@ -361,8 +389,8 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     const pvi_split_state *s = st;
     const pvi_split_layer *last = &s->layer[s->n - 1];
     work *k = scratch;
-    float *const change = k->f + last->d + pad(PVI_NET_BATCH * last->out);
-    double *const room = (double *)(void *)(change + pad(PVI_NET_BATCH * last->out));
+    float *const change = k->f + last->d + BATCH * last->ldv;
+    double *const room = (double *)(void *)(change + BATCH * last->ldv);
     (void)cfg;
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
     for (int64_t first = 0; first < rows->n; first += k->n) {
@@ -371,7 +399,11 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
         sweep(s, k, change);
         for (int64_t e = 0; e < k->n; e++)
             if (!clip_row(s, k, e, clip)) ++*n_bad;
-        for (int64_t i = 0; i < s->n; i++) add_layer(s, k, i, g);
+        for (int64_t i = 0; i < s->n; i++) { /* weights and, for the number 1 at the end of x, biases */
+            const pvi_split_layer *l = &s->layer[i];
+            s->split->outer(k->n, k->f + l->x, l->ldx, k->f + l->d, l->ldv, l->in + 1, l->out, true, g + l->weights,
+                            l->out);
+        }
     }
 }
 
@@ -394,7 +426,7 @@ static double value_sum(const void *st, const void *cfg, const pv_rows *rows, vo
         forward(s, rows, first, k);
         for (int64_t e = 0; e < k->n; e++) {
             const float y = rows->y[k->row[e]];
-            const double loss = row_loss(s, k->f + last->v + e * last->out, label_of(s, y), y, NULL);
+            const double loss = row_loss(s, k->f + last->v + e * last->ldv, label_of(s, y), y, NULL);
             if (isfinite(loss)) sum += loss;
         }
     }
@@ -409,10 +441,12 @@ static void predict(const void *st, const void *cfg, const pv_rows *rows, float 
     (void)cfg;
     for (int64_t first = 0; first < rows->n; first += k->n) {
         forward(s, rows, first, k);
-        const float *const z = k->f + s->layer[s->n - 1].v;
-        if (s->classes != 2) memcpy(score + first * n, z, sizeof *z * (size_t)(k->n * n));
-        else
-            for (int64_t e = 0; e < k->n; e++) score[first + e] = z[2 * e + 1] - z[2 * e];
+        for (int64_t e = 0; e < k->n; e++) {
+            const pvi_split_layer *const last = &s->layer[s->n - 1];
+            const float *const z = k->f + last->v + e * last->ldv;
+            if (s->classes != 2) memcpy(score + (first + e) * n, z, sizeof *z * (size_t)n);
+            else score[first + e] = z[1] - z[0];
+        }
     }
 }
 

@@ -2,9 +2,10 @@
  * cross-entropy by Newton.
  *
  *   theta is out x in, stored as its transpose W;  K = theta theta';  p = softmax(z)
- *   (1) P = (theta'theta + c I)^-1 theta' = theta' (theta theta' + c I)^-1: the smaller Gram matrix is factored, in
- *       double, once per layer and query.  Its eigenvalues are at least c, so it is never singular: a factor that cannot
- *       be found means that the weights have overflowed.
+ *   (1) P = (theta'theta + c I)^-1 theta' = theta' (theta theta' + c I)^-1: the smaller Gram matrix is factored once
+ *       per layer and query, and the factor solves for all of theta at once.  Eigenvalues are at least c, and so is every
+ *       pivot: a factor that cannot be found means that the weights have overflowed.  Floats do: with a spectral norm
+ *       bounded by rho the matrix is at most (rho^2 + c)/c times longer one way than another.
  *   (2) With t = x + theta' a every minimiser of the prox can be reached, and it has gamma a = -(p - e_y).  Newton for
  *         phi(a) = log sum e^z - z_y + (gamma/2) a'K a,  z = z0 + K a
  *       goes by  (gamma I + H K) step = -(p - e_y + gamma a),  H = diag(p) - p p',  which is Newton's step of the strongly
@@ -13,44 +14,39 @@
 
 /* ---- (1) ---------------------------------------------------------------------------------------------- */
 
-static void fill_offsets(const pvi_split_state *s, int64_t n, int64_t stride)
+static int64_t lesser(int64_t a, int64_t b)
 {
-    for (int64_t t = 0; t < n; t++) s->at[t] = (int32_t)(t * stride);
+    return a < b ? a : b;
 }
 
-/* gram (m x ld) = sum of the outer products of n rows of length m, `stride` apart. */
-static void outer_sum(const pvi_split_state *s, const float *rows, int64_t n, int64_t m, int64_t stride)
+/* Leading dimension of (K + c I | theta) and its like: both parts padded. */
+static int64_t system_ld(const pvi_split_layer *l)
 {
-    fill_offsets(s, n, stride);
-    const pvi_taps taps = { s->at, n, 1, m, 0 };
-    s->kernel->outer(&taps, rows, rows, s->at, stride, false, s->gram);
+    return pvi_split_pad(l->in) + pvi_split_pad(l->out);
 }
 
-/* gram <- (gram + c I)^-1, m x ld; ld: m padded. */
-static bool invert_gram(const pvi_split_state *s, int64_t m, int64_t ld, double c)
+int64_t pvi_split_system(const pvi_split_layer *l)
 {
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < m; j++) s->a[i * m + j] = (double)s->gram[i * ld + j] + (i == j ? c : 0.0);
-    if (!s->split->cholesky(m, s->a)) return false;
-    s->split->invert(m, s->a, s->l);
-    memset(s->li, 0, sizeof *s->li * (size_t)(m * ld));
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j <= i; j++) s->li[i * ld + j] = (float)s->l[i * m + j];
-    outer_sum(s, s->li, m, m, ld);
-    return true;
+    const int64_t m = lesser(l->in, l->out);
+    return m * system_ld(l) + PVI_SPLIT_TILE * (system_ld(l) + m);
 }
 
-pv_status pvi_split_back(const pvi_split_state *s, pvi_split_layer *l, double c)
+pv_status pvi_split_back(const pvi_split_kernel *k, pvi_split_layer *l, double c)
 {
-    static const int32_t zero = 0;
     const bool short_out = l->out <= l->in;
-    const int64_t m = short_out ? l->out : l->in;
-    if (short_out) outer_sum(s, l->w, l->in, l->out, l->ldw);
-    else outer_sum(s, l->wt, l->out, l->in, l->ldt);
-    if (!invert_gram(s, m, short_out ? l->ldw : l->ldt, c)) return PV_E_NUMERIC;
-    const pvi_taps taps = { &zero, 1, 1, m, 0 };
-    if (short_out) s->kernel->product(&taps, l->out, s->gram, l->ldw, l->wt, l->ldt, NULL, l->ldt, false, l->back);
-    else s->kernel->product(&taps, l->out, l->wt, l->ldt, s->gram, l->ldt, NULL, l->ldt, false, l->back);
+    const int64_t m = lesser(l->in, l->out), ld = system_ld(l), ldt = pvi_split_pad(l->in), ldw = l->ldv;
+    const int64_t ldr = short_out ? ldt : ldw; /* of theta, or of theta' */
+    float *const a = l->system, *const room = a + m * ld, *const z = a + (ld - ldr);
+    if (short_out) k->gram(l->in, l->w, ldw, m, a, ld);
+    else k->gram(l->out, l->turned, ldt, m, a, ld);
+    for (int64_t i = 0; i < m; i++) {
+        a[i * ld + i] += (float)c;
+        memcpy(z + i * ld, (short_out ? l->turned : l->w) + i * ldr, sizeof *z * (size_t)ldr);
+    }
+    if (!k->eliminate(m, ld, (float)c, a, ld, room)) return PV_E_NUMERIC;
+    k->substitute(m, a, ld, ldr, z, ld, room);
+    if (!short_out) k->transpose(l->in, l->out, z, ld, l->turned, ldt);
+    k->pack(l->out, ldt, short_out ? z : l->turned, short_out ? ld : ldt, l->back);
     return PV_OK;
 }
 

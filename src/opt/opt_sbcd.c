@@ -18,6 +18,7 @@
  *           acct/hidden_sbcd.c.
  * Reference DP-SBCD, Algorithm 2, (2), (7), (8). */
 #include "acct/acct.h"
+#include "model/split.h"
 #include "opt/noise_schedule.h"
 #include "opt/opt.h"
 
@@ -32,8 +33,9 @@ typedef struct cfg {
 
 typedef struct state {
     pvi_loop loop;
-    double *g, *m, *u, *v; /* u, v: singular vectors of all layers, kept between steps */
-    double least;          /* smallest o */
+    double *g, *m;
+    float *room;  /* of every layer: its singular vector, kept between steps, and room for pvi_spectral_norm */
+    double least; /* smallest o */
 } state;
 
 static const pv_param params[] = {
@@ -115,17 +117,22 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     return s;
 }
 
+static int64_t layer_room(const pv_problem *p, int64_t layer)
+{
+    const int64_t out = p->tensor[2 * layer + 1], in = p->tensor[2 * layer] / out;
+    return (in + 2) * pvi_split_pad(out);
+}
+
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
 {
     state *s = s_;
     const cfg *c = c_;
     int64_t room = 0;
-    for (int64_t i = 0; i < p->tensors; i++) room += p->tensor[i];
+    for (int64_t i = 0; i < p->tensors / 2; i++) room += layer_room(p, i);
     s->g = pv_arena_f64(a, p->d);
     s->m = pv_arena_f64(a, p->d);
-    s->u = pv_arena_f64(a, room);
-    s->v = pv_arena_f64(a, room);
-    if (!s->g || !s->m || !s->u || !s->v) return PV_E_NOMEM;
+    s->room = pv_arena_get(a, sizeof *s->room * (size_t)room);
+    if (!s->g || !s->m || !s->room) return PV_E_NOMEM;
     const pv_status st = pvi_noise_check(p->ctx, c->noise, c->epochs, &s->least);
     return st == PV_OK ? pvi_loop_init(&s->loop, &c->loop, p, a) : st;
 }
@@ -155,53 +162,33 @@ static pv_status conditional(const void *c_, const pv_problem *p, const pv_event
 
 /* ---- (2) ---------------------------------------------------------------------------------------------------- */
 
-static double dot(int64_t n, const double *x, const double *y)
-{
-    double s[8] = { 0 };
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int k = 0; k < 8; k++) s[k] += x[i + k] * y[i + k];
-    for (; i < n; i++) s[0] += x[i] * y[i];
-    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
-}
-
-static double unit(int64_t n, double *x)
-{
-    const double s = sqrt(dot(n, x, x));
-    for (int64_t i = 0; i < n && s > 0.0; i++) x[i] /= s;
-    return s;
-}
-
-/* The largest singular value of w (in x out): u <- w v, v <- w'u until it stands still. */
-static double spectral_norm(const double *w, int64_t in, int64_t out, double *u, double *v)
-{
-    double last = 0.0, now = 0.0;
-    const bool fresh = unit(out, v) == 0.0;
-    for (int64_t n = 0; fresh && n < out; n++) v[n] = 1.0 / sqrt((double)out) * (n % 2 ? 0.9 : 1.1);
-    for (int round = 0; round < (fresh ? FIRST_ROUNDS : ROUNDS); round++) {
-        for (int64_t j = 0; j < in; j++) u[j] = dot(out, w + j * out, v);
-        unit(in, u);
-        memset(v, 0, sizeof *v * (size_t)out);
-        for (int64_t j = 0; j < in; j++)
-            for (int64_t n = 0; n < out; n++) v[n] += u[j] * w[j * out + n];
-        now = unit(out, v);
-        if (fabs(now - last) <= 1e-8 * now) break;
-        last = now;
-    }
-    return now;
-}
+typedef struct scaling { /* layers are scaled by different threads */
+    const pv_problem *p;
+    const state *s;
+    double rho, *w;
+} scaling;
 
 /* Tensors come in pairs: the matrix of a layer, and its biases. */
+static void scale_layer(void *arg, int64_t layer, int thread)
+{
+    const scaling *q = arg;
+    const pv_problem *p = q->p;
+    int64_t at = 0, room = 0;
+    for (int64_t i = 0; i < 2 * layer; i++) at += p->tensor[i];
+    for (int64_t i = 0; i < layer; i++) room += layer_room(p, i);
+    const int64_t size = p->tensor[2 * layer], out = p->tensor[2 * layer + 1], in = size / out;
+    double *const w = q->w + at;
+    float *const v = q->s->room + room;
+    const int rounds = v[0] == 0.0f ? FIRST_ROUNDS : ROUNDS;
+    (void)thread;
+    const double lambda = pvi_spectral_norm(in, out, w, q->rho, rounds, v, v + pvi_split_pad(out)), f = q->rho / lambda;
+    for (int64_t j = 0; lambda > q->rho && j < size; j++) w[j] *= f;
+}
+
 static void normalize(const pv_problem *p, const state *s, double rho, double *w)
 {
-    for (int64_t i = 0, at = 0; i + 1 < p->tensors; i += 2) {
-        const int64_t size = p->tensor[i], out = p->tensor[i + 1], in = size / out;
-        if (!(dot(size, w + at, w + at) <= rho * rho)) { /* no matrix is longer than its entries together */
-            const double lambda = spectral_norm(w + at, in, out, s->u + at, s->v + at);
-            for (int64_t j = 0; lambda > rho && j < size; j++) w[at + j] *= rho / lambda;
-        }
-        at += size + out;
-    }
+    scaling q = { p, s, rho, w };
+    pvi_parallel(p->ctx, p->tensors / 2, scale_layer, &q);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------------------------- */

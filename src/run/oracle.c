@@ -77,7 +77,8 @@ static pv_status create_parts(pv_oracle *o)
     o->arena = pvi_arena_create(o->ctx);
     if (!o->arena) return pvi_nomem(o->ctx);
     o->groups = (n + j->group_rows - 1) / j->group_rows;
-    o->task_groups = o->groups / (TASKS_PER_THREAD * pvi_threads(o->ctx));
+    const double busy = j->sampler == PVI_CYCLIC ? j->rate : 1.0; /* share of the groups that a query touches */
+    o->task_groups = (int64_t)(busy * (double)o->groups) / (TASKS_PER_THREAD * pvi_threads(o->ctx));
     o->task_groups = o->task_groups < 1 ? 1 : o->task_groups > MOST_TASK_GROUPS ? MOST_TASK_GROUPS : o->task_groups;
     if (j->sampler != PVI_FULL_BATCH) {
         o->rows = pv_arena_get(o->arena, sizeof *o->rows * (size_t)n);

@@ -383,7 +383,8 @@ static pv_status set_sampler(pvi_job *j)
     j->group_rows = j->opt->joint ? PVI_JOINT_GROUP : PVI_FULL_GROUP;
     /* A group of a sample spans enough positions for 32 (96) sampled rows on average; more than pvi_most_rows
      * rows in one group then has a probability below 1e-35, and the oracle splits even that. */
-    if (j->rate < 0.5 && j->sampler != PVI_CYCLIC)
+    if (j->sampler == PVI_CYCLIC && !j->opt->joint) j->group_rows = PVI_SAMPLED_GROUP; /* consecutive: never more */
+    if (j->sampler != PVI_CYCLIC && j->rate < 0.5)
         j->group_rows = (int64_t)floor((j->opt->joint ? 96.0 : 32.0) / j->rate);
     return PV_OK;
 }

@@ -22,6 +22,109 @@ static int teardown(void **state)
     return 0;
 }
 
+/* ---- kernels: every instruction set against sums in double ---------------------------------------------------- */
+
+enum { MOST_ROWS = 70, MOST_LD = 96 };
+
+static void fill(uint64_t *seed, float *a, int64_t rows, int64_t n, int64_t ld)
+{
+    memset(a, 0, sizeof *a * (size_t)(rows * ld));
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t j = 0; j < n; j++) a[r * ld + j] = (float)pvt_normal(seed);
+}
+
+static void products_are_sums(void **state)
+{
+    (void)state;
+    static float x[MOST_ROWS * MOST_LD], w[MOST_ROWS * MOST_LD], panels[MOST_ROWS * MOST_LD], g[MOST_ROWS * MOST_LD],
+        out[MOST_ROWS * MOST_LD], bias[MOST_LD];
+    static const int64_t sizes[][3] = { { 1, 1, 1 }, { 5, 7, 5 }, { 6, 16, 16 }, { 13, 21, 33 }, { 64, 70, 80 } };
+    uint64_t seed = 9;
+    for (int isa = 0; isa <= (int)pvi_isa(); isa++)
+        for (int k = 0; k < 5; k++) {
+            const pvi_split_kernel *q = pvi_split_kernel_isa[isa];
+            const int64_t rows = sizes[k][0], len = sizes[k][1], n = sizes[k][2];
+            const int64_t ldx = pvi_split_pad(len), ld = pvi_split_pad(n);
+            fill(&seed, x, rows, len, ldx), fill(&seed, w, len, n, ld), fill(&seed, bias, 1, n, ld);
+            q->pack(len, ld, w, ld, panels);
+            q->product(rows, len, x, ldx, panels, ld, k % 2 ? bias : NULL, out);
+            for (int64_t r = 0; r < rows; r++)
+                for (int64_t j = 0; j < ld; j++) {
+                    double sum = k % 2 ? (double)bias[j] : 0;
+                    for (int64_t t = 0; t < len; t++) sum += (double)x[r * ldx + t] * (double)w[t * ld + j];
+                    PVT_CHECK(fabs((double)out[r * ld + j] - sum) < 1e-4, "product of case %d", k);
+                }
+            for (int64_t j = 0; j < len * n + 1; j++) g[j] = 0.5f;
+            q->outer(rows, x, ldx, out, ld, len, n, k % 2, g, n);
+            for (int64_t i = 0; i < len; i++)
+                for (int64_t j = 0; j < n; j++) {
+                    double sum = k % 2 ? 0.5 : 0;
+                    for (int64_t t = 0; t < rows; t++) sum += (double)x[t * ldx + i] * (double)out[t * ld + j];
+                    PVT_CHECK(fabs((double)g[i * n + j] - sum) < 1e-3, "outer product of case %d", k);
+                }
+            PVT_TRUE(g[len * n] == 0.5f); /* nothing is written beyond */
+        }
+}
+
+/* back (theta'theta + c I) = theta, whichever side is the shorter. */
+static void factor_solves(void **state)
+{
+    (void)state;
+    static float w[80 * 80], turned[80 * 80], forth[80 * 80], room[200 * 400], eye[80 * 80], rows[80 * 80];
+    static const int64_t sizes[][2] = { { 1, 1 }, { 3, 40 }, { 40, 3 }, { 33, 33 }, { 61, 74 }, { 74, 61 } };
+    uint64_t seed = 11;
+    for (int isa = 0; isa <= (int)pvi_isa(); isa++)
+        for (int k = 0; k < 6; k++) {
+            const pvi_split_kernel *q = pvi_split_kernel_isa[isa];
+            const int64_t in = sizes[k][0], out = sizes[k][1], ldt = pvi_split_pad(in), ldv = pvi_split_pad(out);
+            pvi_split_layer l = { .in = in, .out = out, .ldv = ldv, .w = w, .turned = turned, .back = forth };
+            const double c = k % 2 ? 1 : 0.25;
+            l.system = room;
+            PVT_TRUE(pvi_split_system(&l) <= 200 * 400);
+            memset(room, 0, sizeof room), memset(turned, 0, sizeof turned), memset(eye, 0, sizeof eye);
+            fill(&seed, w, in, out, ldv);
+            for (int64_t j = 0; j < in * ldv; j++) w[j] *= 0.3f;
+            q->transpose(in, out, w, ldv, turned, ldt);
+            for (int64_t i = 0; i < out; i++) eye[i * 80 + i] = 1;
+            PVT_OK(pvi_split_back(q, &l, c));
+            q->product(out, out, eye, 80, forth, ldt, NULL, rows); /* unpacks back */
+            for (int64_t n = 0; n < out; n++)
+                for (int64_t j = 0; j < in; j++) {
+                    double left = c * (double)rows[n * ldt + j];
+                    for (int64_t i = 0; i < in; i++)
+                        for (int64_t p = 0; p < out; p++)
+                            left += (double)rows[n * ldt + i] * (double)w[i * ldv + p] * (double)w[j * ldv + p];
+                    PVT_CHECK(fabs(left - (double)w[j * ldv + n]) < 1e-5, "%lld x %lld: %g instead of %g",
+                              (long long)in, (long long)out, left, (double)w[j * ldv + n]);
+                }
+            w[0] = 1e25f;
+            turned[0] = 1e25f;
+            PVT_IS(pvi_split_back(q, &l, c), PV_E_NUMERIC);
+        }
+}
+
+/* A known largest singular value: s along one pair of unit vectors, less along another. */
+static void spectral_norm_is_found(void **state)
+{
+    (void)state;
+    enum { ROWS = 23, COLUMNS = 37 };
+    static double w[ROWS * COLUMNS];
+    static float v[48], room[24 * 48];
+    for (int scale = -30; scale <= 30; scale += 30) {
+        const double s = 4 * pow(10, scale), other = 3 * pow(10, scale);
+        memset(v, 0, sizeof v);
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < COLUMNS; j++)
+                w[i * COLUMNS + j] = s / sqrt((double)(ROWS * COLUMNS)) +
+                                     (i < 2 && j < 2 ? other * (i ? -0.5 : 0.5) * (j ? -1 : 1) : 0);
+        PVT_REL(pvi_spectral_norm(ROWS, COLUMNS, w, 0, 300, v, room), s, 1e-5);
+        PVT_REL(pvi_spectral_norm(ROWS, COLUMNS, w, 0, 1, v, room), s, 1e-5); /* goes on from where it was */
+        PVT_REL(pvi_spectral_norm(ROWS, COLUMNS, w, 10 * s, 1, v, room), sqrt(s * s + other * other), 1e-6);
+    }
+    memset(w, 0, sizeof w);
+    PVT_TRUE(pvi_spectral_norm(ROWS, COLUMNS, w, 0, 10, v, room) == 0);
+}
+
 /* ---- U: one number at a time, by a fine search -------------------------------------------------------------- */
 
 static double u_objective(double target, double v, double u)
@@ -262,7 +365,10 @@ static void other_networks_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(lift_is_the_minimiser),
+    const struct CMUnitTest all[] = { cmocka_unit_test(products_are_sums),
+                                      cmocka_unit_test(factor_solves),
+                                      cmocka_unit_test(spectral_norm_is_found),
+                                      cmocka_unit_test(lift_is_the_minimiser),
                                       cmocka_unit_test(newton_finds_the_prox),
                                       cmocka_unit_test(sum_is_the_definition),
                                       cmocka_unit_test(other_networks_are_refused) };
