@@ -143,6 +143,7 @@ const char *jv_str(jv v, char *buf, size_t cap); /* unescaped, or the token; "" 
 char *make_request(const cli *c, const char *mechanism);  /* free() it; mechanism when none is named */
 const char *setting_value(const cli *c, const char *key); /* the last one given; NULL: none */
 char *curve_svg(jv curve);                                /* free() it */
+char *epochs_svg(jv epochs);                              /* free() it */
 void draw_delta(FILE *f, jv curve, double x, double y);   /* one panel each, at a place of the picture */
 void draw_tests(FILE *f, jv curve, double x, double y);
 

@@ -103,6 +103,7 @@ typedef struct pvi_hidden_sbcd {
     bool fixed_order, last_iterate_only, no_momentum, convex; /* gates: all must hold                 */
 } pvi_hidden_sbcd;
 /* R_a <= a rate for every order a; PV_E_UNSUPPORTED: a gate is closed. */
+extern const char *const pvi_hidden_sbcd_assumptions[]; /* NULL ends them */
 pv_status pvi_hidden_sbcd_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double *rate);
 double pvi_hidden_sbcd_epsilon(double rate, double delta);
 /* The statement as a JSON object, with batches, epochs and multipliers from the events. */

@@ -94,10 +94,11 @@ double pvi_hidden_sbcd_epsilon(double rate, double delta)
 
 /* ---- in a certificate ----------------------------------------------------------------------------------- */
 
-static const char *const assumptions[] = {
+const char *const pvi_hidden_sbcd_assumptions[] = {
     "Only the last weights leave the run, and whoever attacks sees no others.",
     "Each layer's problem is treated as if the other layers stood still, although all are trained together.",
     "Scaling a layer to its spectral norm is treated as if it moved no two weights apart.",
+    NULL,
 };
 
 /* Noise multipliers of the epochs: sequences of repetitions of one release on one of J parts, or on all rows. */
@@ -145,7 +146,7 @@ pv_status pvi_hidden_sbcd_write(pv_ctx *ctx, pv_arena *a, pvi_hidden_sbcd h, con
     pvi_jw_f64(&w, "smoothness", h.smooth);
     pvi_jw_f64(&w, "shrinkage", h.shrink);
     pvi_jw_open(&w, "assumptions", '[');
-    for (size_t i = 0; i < sizeof assumptions / sizeof *assumptions; i++) pvi_jw_str(&w, NULL, assumptions[i]);
+    for (int i = 0; pvi_hidden_sbcd_assumptions[i]; i++) pvi_jw_str(&w, NULL, pvi_hidden_sbcd_assumptions[i]);
     pvi_jw_close(&w, ']');
     pvi_jw_close(&w, '}');
     if ((s = pvi_str_take(&b, &text)) != PV_OK) return s;

@@ -20,7 +20,7 @@ static const char *const members[] = { "events",   "file",     "mechanism", "del
                                        "strong",   "diameter", "shift",     "batches" };
 enum { MEMBERS = sizeof members / sizeof *members, GENERAL = 9 };
 
-static pv_status number(const pvi_request *r, const char *key, double absent, double *out)
+pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, double *out)
 {
     const pvi_json *v = pvi_json_get(r->json, key);
     *out = absent;
@@ -30,10 +30,10 @@ static pv_status number(const pvi_request *r, const char *key, double absent, do
     return pvi_fail(r->ctx, PV_E_PARAM, "%s=%s: a number is needed", key, v->type == PVI_JSTR ? v->text : "...");
 }
 
-static pv_status whole(const pvi_request *r, const char *key, int64_t absent, int64_t *out)
+pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, int64_t *out)
 {
     double x;
-    const pv_status s = number(r, key, (double)absent, &x);
+    const pv_status s = pvi_ask_number(r, key, (double)absent, &x);
     if (s != PV_OK) return s;
     if (!(x >= 1 && x < 0x1p53 && x == floor(x))) /* from 2^53 on a double may have been rounded */
         return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g: a whole number from 1 to below 2^53 is needed", key, x);
@@ -41,20 +41,20 @@ static pv_status whole(const pvi_request *r, const char *key, int64_t absent, in
     return PV_OK;
 }
 
-static pv_status text(const pvi_request *r, const char *key, const char *absent, const char **out)
+pv_status pvi_ask_text(const pvi_request *r, const char *key, const char *absent, const char **out)
 {
     const pvi_json *v = pvi_json_get(r->json, key);
     *out = v && v->type == PVI_JSTR ? v->text : absent;
     return !v || v->type == PVI_JSTR ? PV_OK : pvi_fail(r->ctx, PV_E_PARAM, "%s: text is needed", key);
 }
 
-static pv_status known_members(const pvi_request *r)
+pv_status pvi_ask_known(const pvi_request *r, const char *const *known, int n)
 {
     for (const pvi_json *c = r->json->child; c; c = c->next) {
-        bool known = false;
-        for (int i = 0; i < MEMBERS && !known; i++) known = strcmp(c->key, members[i]) == 0;
-        if (known) continue;
-        const char *near = pvi_nearest(c->key, members, MEMBERS);
+        bool found = false;
+        for (int i = 0; i < n && !found; i++) found = strcmp(c->key, known[i]) == 0;
+        if (found) continue;
+        const char *near = pvi_nearest(c->key, known, n);
         return pvi_fail(r->ctx, PV_E_PARAM, "unknown setting %s%s%s%s", c->key, near ? "; did you mean " : "",
                         near ? near : "", near ? "?" : "");
     }
@@ -73,7 +73,7 @@ enum { SHORTHANDS = sizeof shorthands / sizeof *shorthands };
 
 static pv_status parameter(const pvi_request *r, const char *name, const char *key, double absent, double *out)
 {
-    const pv_status s = number(r, key, absent, out);
+    const pv_status s = pvi_ask_number(r, key, absent, out);
     if (s != PV_OK || !isnan(*out)) return s;
     return pvi_fail(r->ctx, PV_E_PARAM, "%s needs %s=...", name, key);
 }
@@ -137,8 +137,8 @@ static pv_status shorthand_event(pvi_request *r, const char *name, double unit)
     const char *const own[] = { h->a, "q", "sampler", "steps", h->b };
     if ((s = only_own(r, name, own, h->b ? 5 : 4)) != PV_OK) return s;
     if ((s = parameter(r, name, h->a, unit, &r->unit)) != PV_OK ||
-        (h->b && (s = parameter(r, name, h->b, NAN, &b)) != PV_OK) || (s = number(r, "q", 1.0, &q)) != PV_OK ||
-        (s = whole(r, "steps", 1, &steps)) != PV_OK || (s = text(r, "sampler", "poisson", &sampler)) != PV_OK)
+        (h->b && (s = parameter(r, name, h->b, NAN, &b)) != PV_OK) || (s = pvi_ask_number(r, "q", 1.0, &q)) != PV_OK ||
+        (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK || (s = pvi_ask_text(r, "sampler", "poisson", &sampler)) != PV_OK)
         return s;
     if ((s = check_leaf(r, h)) != PV_OK) return s;
     const pv_event *e = pv_ev_leaf(r->arena, h->kind, r->unit, b);
@@ -170,11 +170,11 @@ static pv_status noisy_gd_event(pvi_request *r, double unit)
     if (s != PV_OK || (s = parameter(r, "noisy-gd", "z", unit, &h.z)) != PV_OK ||
         (s = parameter(r, "noisy-gd", "step", NAN, &h.eta)) != PV_OK ||
         (s = parameter(r, "noisy-gd", "smooth", NAN, &h.smooth)) != PV_OK ||
-        (s = number(r, "strong", 0.0, &h.strong)) != PV_OK ||
-        (s = number(r, "diameter", INFINITY, &h.diameter)) != PV_OK ||
+        (s = pvi_ask_number(r, "strong", 0.0, &h.strong)) != PV_OK ||
+        (s = pvi_ask_number(r, "diameter", INFINITY, &h.diameter)) != PV_OK ||
         (s = parameter(r, "noisy-gd with a diameter", "shift", h.diameter < INFINITY ? NAN : 1.0, &h.shift)) !=
             PV_OK ||
-        (s = whole(r, "batches", 1, &h.batches)) != PV_OK || (s = whole(r, "steps", 1, &steps)) != PV_OK)
+        (s = pvi_ask_whole(r, "batches", 1, &h.batches)) != PV_OK || (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK)
         return s;
     if (steps % h.batches != 0)
         return pvi_fail(r->ctx, PV_E_PARAM, "steps=%lld: whole passes over %lld batches are needed", (long long)steps,
@@ -212,7 +212,7 @@ static pv_status read_events(pvi_request *r, double unit)
     const char *file, *mechanism;
     const pvi_json *tree = pvi_json_get(r->json, "events");
     pv_status s;
-    if ((s = text(r, "file", NULL, &file)) != PV_OK || (s = text(r, "mechanism", NULL, &mechanism)) != PV_OK)
+    if ((s = pvi_ask_text(r, "file", NULL, &file)) != PV_OK || (s = pvi_ask_text(r, "mechanism", NULL, &mechanism)) != PV_OK)
         return s;
     if ((tree != NULL) + (file != NULL) + (mechanism != NULL) != 1)
         return pvi_fail(
@@ -229,10 +229,10 @@ static pv_status read_question(pvi_request *r)
     const char *rel;
     const pvi_json *all = pvi_json_get(r->json, "all");
     pv_status s;
-    if ((s = text(r, "relation", "zero-out", &rel)) != PV_OK ||
-        (s = text(r, "accountant", "best", &r->accountant)) != PV_OK ||
-        (s = number(r, "delta", NAN, &r->delta)) != PV_OK || (s = number(r, "epsilon", NAN, &r->epsilon)) != PV_OK ||
-        (s = whole(r, "rows", 1, &r->rows)) != PV_OK)
+    if ((s = pvi_ask_text(r, "relation", "zero-out", &rel)) != PV_OK ||
+        (s = pvi_ask_text(r, "accountant", "best", &r->accountant)) != PV_OK ||
+        (s = pvi_ask_number(r, "delta", NAN, &r->delta)) != PV_OK || (s = pvi_ask_number(r, "epsilon", NAN, &r->epsilon)) != PV_OK ||
+        (s = pvi_ask_whole(r, "rows", 1, &r->rows)) != PV_OK)
         return s;
     r->rel = strcmp(rel, "replace") == 0 ? PV_REL_REPLACE : PV_REL_ZERO_OUT;
     r->all = all && (all->type != PVI_JBOOL || all->num != 0);
@@ -246,17 +246,22 @@ void pvi_request_free(pvi_request *r)
     pvi_arena_free(r->arena);
 }
 
-pv_status pvi_request_open(pv_ctx *ctx, const char *json, double unit, pvi_request *r)
+pv_status pvi_ask_open(pv_ctx *ctx, const char *json, pvi_request *r)
 {
     pvi_json *v;
     *r = (pvi_request) { .ctx = ctx, .unit = NAN };
     clock_gettime(CLOCK_MONOTONIC, &r->start);
     if (!json) return pvi_fail(ctx, PV_E_ARG, "a request is needed");
     if (!(r->arena = pvi_arena_create(ctx))) return pvi_nomem(ctx);
-    pv_status s = pvi_json_parse(ctx, r->arena, "request", json, strlen(json), &v);
+    const pv_status s = pvi_json_parse(ctx, r->arena, "request", json, strlen(json), &v);
     if (s != PV_OK) return s;
     r->json = v;
-    if (v->type != PVI_JOBJ) return pvi_fail(ctx, PV_E_FORMAT, "request:1:1: an object is needed");
-    if ((s = known_members(r)) != PV_OK || (s = read_question(r)) != PV_OK) return s;
+    return v->type == PVI_JOBJ ? PV_OK : pvi_fail(ctx, PV_E_FORMAT, "request:1:1: an object is needed");
+}
+
+pv_status pvi_request_open(pv_ctx *ctx, const char *json, double unit, pvi_request *r)
+{
+    pv_status s = pvi_ask_open(ctx, json, r);
+    if (s != PV_OK || (s = pvi_ask_known(r, members, MEMBERS)) != PV_OK || (s = read_question(r)) != PV_OK) return s;
     return read_events(r, unit);
 }

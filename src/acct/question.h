@@ -23,4 +23,12 @@ typedef struct pvi_request {
 /* unit: the noise parameter of a shorthand that does not give one (NAN: it must).  Free in every case. */
 pv_status pvi_request_open(pv_ctx *ctx, const char *json, double unit, pvi_request *r);
 void pvi_request_free(pvi_request *r);
+/* Parses the request and nothing more; free in every case. */
+pv_status pvi_ask_open(pv_ctx *ctx, const char *json, pvi_request *r);
+/* Members of r->json, as numbers or as text; `absent` where there is none. */
+pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, double *out);
+pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, int64_t *out);
+pv_status pvi_ask_text(const pvi_request *r, const char *key, const char *absent, const char **out);
+/* PV_E_PARAM where a member is none of the n known ones. */
+pv_status pvi_ask_known(const pvi_request *r, const char *const *known, int n);
 #endif

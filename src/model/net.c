@@ -417,7 +417,8 @@ NET_MODEL(mnist_cnn, "mnist-cnn", "the tutorial network for MNIST: two convoluti
 NET_MODEL(cifar_cnn, "cifar-cnn", "the tutorial network for CIFAR-10: two convolutions, three dense layers",
           "conv64x5same,relu,pool3s2,conv64x5same,relu,pool3s2,flatten,dense384,relu,dense192,relu,dense");
 
+extern const pv_model_ops pv_model_split_mlp; /* opens its network itself */
 bool pvi_is_net(const pv_model_ops *model)
 {
-    return model->open == pvi_net_open;
+    return model->open == pvi_net_open || model == &pv_model_split_mlp;
 }

@@ -485,7 +485,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
     }
 static const pv_param params[] = {
     ROW("layers", PV_STR, layers, 0, 0, 0, true, "the network: dense layers with relu between them",
-        "dense200,relu,dense200,relu,dense200,relu,dense"),
+        "dense64,relu,dense"),
     ROW("loss", PV_ENUM, loss, LOSS_SQUARED, 0, 0, true, "auto: cross-entropy for classes, squared for numbers",
         "auto|cross-entropy|squared"),
     ROW("gamma", PV_F64, gamma, 1, 1e-6, 1e6, true, "gamma, weight of the splitting against the loss", NULL),
@@ -517,5 +517,5 @@ const pv_model_ops pv_model_split_mlp = {
     .open = open_split,
     .start = start,
     .tensors = tensors,
-    .clip = 1.0,
+    .clip = 0.3,
 };

@@ -147,6 +147,7 @@ static pv_status fill_facts(pvi_export *e)
     fact_f64(e, "row_norm", e->row.radius);
     fact(e, "norm", norm[e->row.norm]);
     if (e->net) fact_f64(e, "scale", e->scale);
+    if (e->hidden > 0.0) fact_f64(e, "hidden_radius", e->hidden);
     if (s == PV_OK) s = fill_classes(e);
     fact(e, "settings", e->file->settings);
     if (e->file->schema) fact(e, "schema", e->file->schema);

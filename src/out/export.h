@@ -29,6 +29,7 @@ typedef struct pvi_export {
     const pvi_cert *cert;
     const pvi_net *net; /* NULL: linear, weight [outputs, columns] and bias [outputs] */
     double scale;       /* net: the input is multiplied by it */
+    double hidden;      /* net: outputs of a relu longer than this are scaled down to it; 0: none are */
     int64_t outputs;
     pvi_row_rule row;
     pvi_tensor *tensor;

@@ -148,11 +148,12 @@ static void node(graph *g, const char *op, const char *a, const char *b, const c
 
 /* ---- the row rule ------------------------------------------------------------------------------------------------ */
 
+static const attr along_row[] = { { "axes", ATTR_INTS, 0, 1, { 1 } }, { "keepdims", ATTR_INT, 0, 1, { 1 } }, { 0 } };
+
 /* (1): leaves x - center in `x`, s in `s`. */
 static void row_rule(graph *g, char x[32])
 {
     const pvi_row_rule *r = &g->e->row;
-    const attr along[] = { { "axes", ATTR_INTS, 0, 1, { 1 } }, { "keepdims", ATTR_INT, 0, 1, { 1 } }, { 0 } };
     snprintf(x, 32, "x");
     if (r->center != 0.0) {
         scalar(g, "center", r->center);
@@ -164,10 +165,10 @@ static void row_rule(graph *g, char x[32])
     scalar(g, "constant", r->norm == 2 ? fabs(r->bias) : r->bias * r->bias);
     if (r->norm == 2) {
         node(g, "Abs", x, NULL, NULL, NULL, NULL);
-        node(g, "ReduceMax", g->last, NULL, NULL, NULL, along);
+        node(g, "ReduceMax", g->last, NULL, NULL, NULL, along_row);
         node(g, "Max", g->last, "constant", NULL, NULL, NULL);
     } else {
-        node(g, "ReduceSumSquare", x, NULL, NULL, NULL, along);
+        node(g, "ReduceSumSquare", x, NULL, NULL, NULL, along_row);
         node(g, "Add", g->last, "constant", NULL, NULL, NULL);
         node(g, "Sqrt", g->last, NULL, NULL, NULL, NULL);
     }
@@ -233,6 +234,19 @@ static void gelu(graph *g)
     node(g, "Mul", g->last, "half", NULL, NULL, NULL);
 }
 
+/* Hidden values longer than e->hidden are scaled down to it (model/split.c). */
+static void relu(graph *g)
+{
+    char x[32];
+    node(g, "Relu", g->last, NULL, NULL, NULL, NULL);
+    if (!(g->e->hidden > 0.0)) return;
+    snprintf(x, sizeof x, "%s", g->last);
+    node(g, "ReduceL2", x, NULL, NULL, NULL, along_row);
+    node(g, "Max", g->last, "hidden_radius", NULL, NULL, NULL);
+    node(g, "Div", "hidden_radius", g->last, NULL, NULL, NULL);
+    node(g, "Mul", x, g->last, NULL, NULL, NULL);
+}
+
 static const attr epsilon[] = { { "epsilon", ATTR_FLOAT, PVI_GROUPNORM_EPSILON, 0, { 0 } }, { 0 } };
 
 /* Groups as the channels of an instance norm, then gain and shift of each channel. */
@@ -277,7 +291,7 @@ static void layer(graph *g, int64_t i)
         break;
     case PVI_LAYER_MAXPOOL:
     case PVI_LAYER_AVGPOOL: pool(g, l); break;
-    case PVI_LAYER_RELU: node(g, "Relu", g->last, NULL, NULL, NULL, NULL); break;
+    case PVI_LAYER_RELU: relu(g); break;
     case PVI_LAYER_TANH: node(g, "Tanh", g->last, NULL, NULL, NULL, NULL); break;
     case PVI_LAYER_GELU: gelu(g); break;
     case PVI_LAYER_GROUPNORM: group_norm(g, l, name, w, b); break;
@@ -291,6 +305,7 @@ static void network(graph *g, const char *x)
     const attr columns[] = { { "axis", ATTR_INT, 0, 1, { 1 } }, { 0 } };
     char row[32];
     scalar(g, "scale", g->e->scale);
+    if (g->e->hidden > 0.0) scalar(g, "hidden_radius", g->e->hidden);
     node(g, "Mul", x, "s", NULL, NULL, NULL);
     if (g->e->row.bias != 0.0 && in.h * in.w == 1 &&
         in.c == g->e->row.columns + 1) { /* a table: the constant is a column */

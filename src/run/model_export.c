@@ -52,6 +52,7 @@ static pv_status open_export(const pv_model *m, pvi_export *e)
         const pvi_net_cfg *c = m->choice.cfg;
         e->net = &c->net;
         e->scale = c->scale;
+        e->hidden = c->radius;
     } else if (m->file.d != e->outputs * m->file.domain.p) {
         return pvi_fail(m->ctx, PV_E_UNSUPPORTED, "model=%s cannot be exported: linear models and networks can",
                         m->file.model);

@@ -189,7 +189,8 @@ static pv_status choose_optimizer(pvi_job *j)
 {
     const pv_plugin *head;
     const char *named = j->plan->s.optimizer;
-    if (strcmp(named, "auto") == 0) named = j->model.ops->start ? "sgd" : "pgd";
+    if (strcmp(named, "auto") == 0)
+        named = j->model.ops->props & PV_BLOCKS ? "sbcd" : j->model.ops->start ? "sgd" : "pgd";
     pv_status s = find_plugin(j->ctx, PV_KIND_optimizer, "optimizer", named, &head);
     if (s != PV_OK) return s;
     j->opt = (const pv_optimizer_ops *)head;

@@ -14,7 +14,7 @@ const pv_param pvi_settings_params[] = {
         "loss (a link) or model to train; auto: logistic, softmax or squared, by the label", "auto"),
     ROW("reg", PV_STR, reg, 0, 0, 0, false, "penalty r(w) added to the average loss", "none"),
     ROW("set", PV_STR, set, 0, 0, 0, false, "constraint set for the weights", "none"),
-    ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true, "algorithm; auto: pgd, and sgd for a network", "auto"),
+    ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true, "algorithm; auto: pgd, sgd for a network, sbcd for split-mlp", "auto"),
     ROW("mechanism", PV_STR, mechanism, 0, 0, 0, true,
         "noise added to what is released; auto: the one the optimiser has a proof for", "auto"),
     ROW("accountant", PV_STR, accountant, 0, 0, 0, true, "computes the cost; best takes the smallest bound", "best"),

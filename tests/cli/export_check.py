@@ -71,5 +71,7 @@ check("unit norm", table, two, 1, "model=logistic", steps, "data.norm=unit", "da
 check("softmax", table, ten, 10, "model=softmax", steps, "data.row_norm=3")
 check("images", images, ten, 10, "model=softmax", steps, "data.center=0.5", "data.norm=unit")
 check("mlp", table, ten, 10, "model=mlp", "model.layers=dense6,tanh,dense5,gelu,dense", steps, "clip=1")
+check("split-mlp", table, ten, 10, "model=split-mlp", "model.layers=dense6,relu,dense5,relu,dense", "model.radius=0.7", steps,
+      "clip=1")
 check("cnn", images, ten, 10, "model=cnn", "model.layers=conv6x3s2same,relu,groupnorm3,pool2s1,conv4x2,tanh,avgpool2,"
       "flatten,dense8,groupnorm4,relu,dense", steps, "clip=1", "data.center=0.5", "data.norm=unit", "data.row_norm=5")

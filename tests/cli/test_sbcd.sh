@@ -21,16 +21,41 @@ has out 'accuracy'
 
 # Batches in a fixed order, noise that falls, an l2 prox: the second one is there, and is not the headline.
 ok train $data --epsilon 4 $small optimizer.epochs=4 sampler=cyclic sampler.batch=300 optimizer.noise=linear:2,1 \
-    reg=l2 reg.lambda=0.1 optimizer.step=0.01 --out m.pvt
+    reg=l2 reg.lambda=0.1 optimizer.step=0.01 optimizer.momentum=0 optimizer.output=last --out m.pvt
 has out 'epsilon 4 at delta 1e-05'
 ok verify m.pvt --certificate c.json
 has out 'epsilon 4, as claimed'
 has c.json '"guarantee": "hidden-state"'
 has c.json '"charged": false'
 has c.json '"noise_multiplier_max"'
-ok train $data --epsilon 4 $small optimizer.epochs=4 sampler=cyclic sampler.batch=300 optimizer.momentum=0.5 --out m.pvt
+ok train $data --epsilon 4 $small optimizer.epochs=4 sampler=cyclic sampler.batch=300 optimizer.output=last --out m.pvt
 ok verify m.pvt --certificate c.json
 has c.json '"conditional": null'
+
+# The second number is told where it is the smaller one, and only there.
+many="table/madelon_train.csv --schema table/madelon.schema.json --optimizer sbcd --epsilon 4 $small sampler=cyclic
+    sampler.batch=300 reg=l2 optimizer.momentum=0 optimizer.output=last --out m.pvt"
+run train $many optimizer.epochs=60 reg.lambda=10 optimizer.step=0.01
+has err 'who sees nothing but the last weights: epsilon'
+run train $many optimizer.epochs=1 reg.lambda=0.1 optimizer.step=0.01
+check 'a larger second number is not told' sh -c '! grep -q "last weights" err'
+
+# split-mlp brings its optimiser, and a network no larger than mlp's.
+ok train table/madelon_train.csv --schema table/madelon.schema.json --model split-mlp optimizer.epochs=1 --out m.pvt --quiet
+has out 'split-mlp with 1,733 weights'
+has out 'sbcd'
+
+# What the passes cost, one after the other.
+ok curve sbcd z=5 batches=5 epochs=20 step=0.01 smooth=50 shrink=5 delta=1e-5 noise=constant+linear:4,1 --svg f.svg
+has out 'linear:4,1'
+grep -c '<polyline' f.svg >lines
+same 'two schedules in two panels and the legend' 6 "$(cat lines)"
+ok curve sbcd z=5 epochs=3 step=0.01 smooth=50 delta=1e-5 --json
+has out '"hidden_state_rate"'
+fails 2 'privet: sbcd needs z=..., a number above 0' curve sbcd epochs=3 step=0.01 smooth=50 delta=1e-5
+fails 2 'privet: unknown setting epoch; did you mean epochs?' curve sbcd z=5 epoch=3 step=0.01 smooth=50 delta=1e-5
+fails 2 'privet: epochs=30001 of 1 batches: 30000 steps in all at most' curve sbcd z=5 epochs=30001 step=0.01 smooth=50 delta=1e-5
+fails 2 'privet: delta=2: a number below 1 is needed' curve sbcd z=5 epochs=3 step=0.01 smooth=50 delta=2
 
 # Without noise, and on cross-entropy.
 ok train $data --privacy off --model mlp:dense20,relu,dense model.loss=cross-entropy optimizer.steps=5 --out m.pvt
@@ -42,11 +67,12 @@ fails 2 'privet: optimizer.noise=wavy: not a schedule; there is constant, linear
 fails 2 'privet: sampler.batch=1201 is more than the 1200 rows there are' train $data sampler.batch=1201
 fails 2 "privet: optimizer.rho=0: a number between 1e-06 and 1000000 is needed (rho, bound on every layer's spectral norm)" train $data optimizer.rho=0
 fails 2 'privet: optimizer.epochs=2 means 8 steps, and optimizer.steps=9: leave one out' train $data sampler.batch=300 optimizer.epochs=2 optimizer.steps=9
+fails 2 "privet: optimizer.rho=-3: a number between 1e-06 and 1000000 is needed (rho, bound on every layer's spectral norm)" train $data optimizer.rho=-3
 run train $data clip=0
 same 'a clip of 0 is refused' 2 "$code"
 run train $data --model softmax
 same 'sbcd needs a network' 2 "$code"
 has err 'a network of dense layers and relu: model=mlp'
-rm -rf table first m.pvt c.json
+rm -rf table first m.pvt c.json f.svg lines
 only_files
 finish
