@@ -137,8 +137,9 @@ static pv_status shorthand_event(pvi_request *r, const char *name, double unit)
     const char *const own[] = { h->a, "q", "sampler", "steps", h->b };
     if ((s = only_own(r, name, own, h->b ? 5 : 4)) != PV_OK) return s;
     if ((s = parameter(r, name, h->a, unit, &r->unit)) != PV_OK ||
-        (h->b && (s = parameter(r, name, h->b, NAN, &b)) != PV_OK) || (s = pvi_ask_number(r, "q", 1.0, &q)) != PV_OK ||
-        (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK || (s = pvi_ask_text(r, "sampler", "poisson", &sampler)) != PV_OK)
+        (h->b && (s = parameter(r, name, h->b, NAN, &b)) != PV_OK) ||
+        (s = pvi_ask_number(r, "q", 1.0, &q)) != PV_OK || (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK ||
+        (s = pvi_ask_text(r, "sampler", "poisson", &sampler)) != PV_OK)
         return s;
     if ((s = check_leaf(r, h)) != PV_OK) return s;
     const pv_event *e = pv_ev_leaf(r->arena, h->kind, r->unit, b);
@@ -174,7 +175,8 @@ static pv_status noisy_gd_event(pvi_request *r, double unit)
         (s = pvi_ask_number(r, "diameter", INFINITY, &h.diameter)) != PV_OK ||
         (s = parameter(r, "noisy-gd with a diameter", "shift", h.diameter < INFINITY ? NAN : 1.0, &h.shift)) !=
             PV_OK ||
-        (s = pvi_ask_whole(r, "batches", 1, &h.batches)) != PV_OK || (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK)
+        (s = pvi_ask_whole(r, "batches", 1, &h.batches)) != PV_OK ||
+        (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK)
         return s;
     if (steps % h.batches != 0)
         return pvi_fail(r->ctx, PV_E_PARAM, "steps=%lld: whole passes over %lld batches are needed", (long long)steps,
@@ -212,7 +214,8 @@ static pv_status read_events(pvi_request *r, double unit)
     const char *file, *mechanism;
     const pvi_json *tree = pvi_json_get(r->json, "events");
     pv_status s;
-    if ((s = pvi_ask_text(r, "file", NULL, &file)) != PV_OK || (s = pvi_ask_text(r, "mechanism", NULL, &mechanism)) != PV_OK)
+    if ((s = pvi_ask_text(r, "file", NULL, &file)) != PV_OK ||
+        (s = pvi_ask_text(r, "mechanism", NULL, &mechanism)) != PV_OK)
         return s;
     if ((tree != NULL) + (file != NULL) + (mechanism != NULL) != 1)
         return pvi_fail(
@@ -231,7 +234,8 @@ static pv_status read_question(pvi_request *r)
     pv_status s;
     if ((s = pvi_ask_text(r, "relation", "zero-out", &rel)) != PV_OK ||
         (s = pvi_ask_text(r, "accountant", "best", &r->accountant)) != PV_OK ||
-        (s = pvi_ask_number(r, "delta", NAN, &r->delta)) != PV_OK || (s = pvi_ask_number(r, "epsilon", NAN, &r->epsilon)) != PV_OK ||
+        (s = pvi_ask_number(r, "delta", NAN, &r->delta)) != PV_OK ||
+        (s = pvi_ask_number(r, "epsilon", NAN, &r->epsilon)) != PV_OK ||
         (s = pvi_ask_whole(r, "rows", 1, &r->rows)) != PV_OK)
         return s;
     r->rel = strcmp(rel, "replace") == 0 ? PV_REL_REPLACE : PV_REL_ZERO_OUT;

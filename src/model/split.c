@@ -401,8 +401,8 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
             if (!clip_row(s, k, e, clip)) ++*n_bad;
         for (int64_t i = 0; i < s->n; i++) { /* weights and, for the number 1 at the end of x, biases */
             const pvi_split_layer *l = &s->layer[i];
-            s->split->outer(k->n, k->f + l->x, l->ldx, k->f + l->d, l->ldv, l->in + 1, l->out, true, g + l->weights,
-                            l->out);
+            float *const to = g + l->weights;
+            s->split->outer(k->n, k->f + l->x, l->ldx, k->f + l->d, l->ldv, l->in + 1, l->out, true, to, l->out);
         }
     }
 }

@@ -160,8 +160,8 @@ static pv_status conditional(const void *c_, const pv_problem *p, const pv_event
     const pv_status s = pvi_hidden_sbcd_write(p->ctx, a, h, total, p->delta, &epsilon, json);
     if (s == PV_OK && epsilon < p->epsilon) /* otherwise it says less than what is certified */
         pvi_log(p->ctx, PV_LOG_NOTE,
-                "who sees nothing but the last weights: epsilon %.6g, under assumptions that the certificate lists; what "
-                "is certified and charged rests on none of them",
+                "who sees nothing but the last weights: epsilon %.6g, under assumptions that the certificate lists; "
+                "what is certified and charged rests on none of them",
                 epsilon);
     return s == PV_E_UNSUPPORTED ? PV_OK : s;
 }
@@ -187,7 +187,8 @@ static void scale_layer(void *arg, int64_t layer, int thread)
     float *const v = q->s->room + room;
     const int rounds = v[0] == 0.0f ? FIRST_ROUNDS : ROUNDS;
     (void)thread;
-    const double lambda = pvi_spectral_norm(in, out, w, q->rho, rounds, v, v + pvi_split_pad(out)), f = q->rho / lambda;
+    const double lambda = pvi_spectral_norm(in, out, w, q->rho, rounds, v, v + pvi_split_pad(out));
+    const double f = q->rho / lambda;
     for (int64_t j = 0; lambda > q->rho && j < size; j++) w[j] *= f;
 }
 

@@ -148,7 +148,9 @@ static void node(graph *g, const char *op, const char *a, const char *b, const c
 
 /* ---- the row rule ------------------------------------------------------------------------------------------------ */
 
-static const attr along_row[] = { { "axes", ATTR_INTS, 0, 1, { 1 } }, { "keepdims", ATTR_INT, 0, 1, { 1 } }, { 0 } };
+static const attr along_row[] = { { "axes", ATTR_INTS, 0, 1, { 1 } },
+                                  { "keepdims", ATTR_INT, 0, 1, { 1 } },
+                                  { 0 } };
 
 /* (1): leaves x - center in `x`, s in `s`. */
 static void row_rule(graph *g, char x[32])

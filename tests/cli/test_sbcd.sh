@@ -49,7 +49,7 @@ has out 'sbcd'
 ok curve sbcd z=5 batches=5 epochs=20 step=0.01 smooth=50 shrink=5 delta=1e-5 noise=constant+linear:4,1 --svg f.svg
 has out 'linear:4,1'
 grep -c '<polyline' f.svg >lines
-same 'two schedules in two panels and the legend' 6 "$(cat lines)"
+same 'two schedules in two panels' 4 "$(cat lines)"
 ok curve sbcd z=5 epochs=3 step=0.01 smooth=50 delta=1e-5 --json
 has out '"hidden_state_rate"'
 fails 2 'privet: sbcd needs z=..., a number above 0' curve sbcd epochs=3 step=0.01 smooth=50 delta=1e-5
