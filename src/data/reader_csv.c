@@ -18,6 +18,15 @@ static int64_t count_fields(pvi_cursor *k)
     }
 }
 
+/* What a header that does not fit most often means. */
+static const char *header_hint(const pvi_span *f, char separator)
+{
+    if (memchr(f->s, '\r', f->len)) return "; lines must end with a line feed, not with a carriage return alone";
+    if (separator != ';' && memchr(f->s, ';', f->len)) return "; \"separator\": \";\" in the schema reads semicolons";
+    if (separator != '\t' && memchr(f->s, '\t', f->len)) return "; \"separator\": \"\\t\" in the schema reads tabs";
+    return "";
+}
+
 static bool name_matches(pvi_cursor *k, int64_t i)
 {
     pvi_span f;
@@ -26,8 +35,8 @@ static bool name_matches(pvi_cursor *k, int64_t i)
     const char *at = k->p = pvi_csv_skip(k->s, k->p);
     if (!pvi_csv_field(k, &f)) return false;
     if (f.len == strlen(col->name) && memcmp(f.s, col->name, f.len) == 0) return true;
-    pvi_chunk_fail(k->c, at, "the header says \"%s\" where the schema has \"%s\" (column %lld)",
-                   pvi_excerpt(f.s, f.len, part), col->name, (long long)i + 1);
+    pvi_chunk_fail(k->c, at, "the header says \"%s\" where the schema has \"%s\" (column %lld)%s",
+                   pvi_excerpt(f.s, f.len, part), col->name, (long long)i + 1, header_hint(&f, k->s->sc->separator));
     return false;
 }
 

@@ -111,6 +111,12 @@ static void refusals(void **state)
         { "age,work,id,pay\n10,a,,<=50K\n",
           ":1:5: the header says \"work\" where the schema has \"job\" (column 2)" },
         { "10,a,,<=50K\n", ":1:1: the header says \"10\" where the schema has \"age\" (column 1)" },
+        { "age;job;id;pay\n10;a;;<=50K\n", ":1:1: the header says \"age;job;id;pay\" where the schema has \"age\" "
+                                           "(column 1); \"separator\": \";\" in the schema reads semicolons" },
+        { "age\tjob\tid\tpay\n", ":1:1: the header says \"age?job?id?pay\" where the schema has \"age\" (column 1); "
+                                  "\"separator\": \"\\t\" in the schema reads tabs" },
+        { "age,job,id,pay\r10,a,,<=50K\r", ":1:12: the header says \"pay?10\" where the schema has \"pay\" (column 4); "
+                                           "lines must end with a line feed, not with a carriage return alone" },
         { HEAD, ": no rows" },
         { "\n\n", ": no rows" },
     };
