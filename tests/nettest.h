@@ -43,6 +43,20 @@ static inline void nt_make(nt_net *f, pv_ctx *ctx, pv_arena *a, const char *mode
     nt_begin(f, a);
 }
 
+/* Several views of every row from now on, with the scratch they need. */
+static inline void nt_augment(nt_net *f, pv_arena *a, int64_t views, int64_t shift, bool flip)
+{
+    f->cfg.augment = views;
+    f->cfg.shift = shift;
+    f->cfg.flip = flip;
+    free(f->st), free(f->scratch);
+    f->st = calloc(1, f->ops->head.state_size);
+    const size_t room = (f->ops->scratch(&f->cfg, &f->dom, f->t.n) + 63) / 64 * 64;
+    f->scratch = aligned_alloc(64, room);
+    memset(f->scratch, 0xff, room);
+    nt_begin(f, a);
+}
+
 static inline void nt_free(nt_net *f)
 {
     mt_free(&f->t);

@@ -20,6 +20,8 @@
  * and g += f (3), f (4) row by row; dense layers get b <- f b and one product sum_i a_i b_i' per micro-batch,
  * accumulated row after row.
  *
+ * With model.augment the gradient of a row is the mean over several views of it, formed as in (3): net_views.c.
+ *
  * Privacy.  Activations and b of a row are fixed sequences of float operations on that row and the weights, the
  * same wherever it stands in a micro-batch and whatever stands beside it (net_run.h).  What a row adds is
  * therefore a function of the row alone: the exact vector q with parts a (f b)' and f (3), where f b and (3) are the
@@ -57,6 +59,9 @@ pv_status pvi_net_open(void *c_, const pv_domain *dom, pv_ctx *ctx)
             "model: layer 1 (%s) needs images, and the data is a table of %lld columns: data.image=28x28 says "
             "that rows are images",
             c->net.layer[0].text, (long long)dom->p);
+    if (s == PV_OK && dom->height == 0 && c->augment > 1)
+        s = pvi_fail(ctx, PV_E_PARAM, "model.augment=%lld moves images, and the data is a table of %lld columns",
+                     (long long)c->augment, (long long)dom->p);
     if (s == PV_OK && dom->classes == 0 && c->loss == LOSS_CROSS_ENTROPY)
         s = pvi_fail(ctx, PV_E_PARAM, "model.loss=cross-entropy needs classes as labels, and the labels are numbers");
     if (s == PV_OK) s = pvi_net_shape(ctx, &c->net, in, dom->classes == 0 ? 1 : dom->classes);
@@ -72,10 +77,11 @@ static int64_t dim(const void *cfg, const pv_domain *dom)
 
 static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_rows)
 {
+    const pvi_net_cfg *c = cfg;
     pvi_net_plan p;
     (void)dom;
     (void)max_rows;
-    pvi_net_plan_make(&((const pvi_net_cfg *)cfg)->net, &p);
+    pvi_net_plan_make(&c->net, c->augment, &p);
     return pvi_net_scratch(&p);
 }
 
@@ -87,7 +93,7 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     s->kernel = pvi_net_kernel_isa[pvi_isa()];
     s->scale = (float)c->scale;
     s->classes = dom->classes;
-    return pvi_net_pack(s, w, a);
+    return pvi_net_pack(s, c->augment, w, a);
 }
 
 /* ---- start ------------------------------------------------------------------------------------------------ */
@@ -175,8 +181,7 @@ static double cross_entropy(const pvi_net_state *s, const float *z, float y, flo
     return log(sum) + top - (double)z[own];
 }
 
-/* (1), and its gradient by the outputs unless NULL; NAN: a label or an output that cannot be used. */
-static double row_loss(const pvi_net_state *s, const pvi_net_cfg *c, const float *z, float y, float *delta)
+double pvi_net_loss(const pvi_net_state *s, const pvi_net_cfg *c, const float *z, float y, float *delta) /* (1) */
 {
     for (int64_t j = 0; j < s->net->outputs; j++)
         if (!isfinite(z[j])) return (double)NAN;
@@ -193,9 +198,7 @@ static float as_factor(double f)
     return f >= (double)FLT_MIN ? (float)f : 0.0f;
 }
 
-/* Factors of all layers from their squared norms; false: the row is not usable. */
-static bool clip_factors(const pvi_net_state *s, const pvi_net_cfg *c, double clip, const double *norm2,
-                         float *factor)
+bool pvi_net_factors(const pvi_net_state *s, const pvi_net_cfg *c, double clip, const double *norm2, float *factor)
 {
     const pvi_net *net = s->net;
     const double bound = clip * (1.0 - 0x1p-22); /* (M1) */
@@ -261,19 +264,23 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     const pvi_place *last = &s->plan.place[s->net->n - 1];
 
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
+    if (((const pvi_net_cfg *)cfg)->augment > 1) {
+        pvi_net_sum_views(s, cfg, rows, clip, g, n_bad, k);
+        return;
+    }
     for (int64_t first = 0; first < rows->n; first += k->n) {
         pvi_net_fill(s, rows, first, k);
         const float *const z = pvi_net_forward(s, k);
         memset(k->factor, 0, sizeof k->factor[0] * (size_t)k->n);
         for (int64_t e = 0; e < k->n; e++) {
             float *const delta = k->x + last->delta + e * last->out_size;
-            k->usable[e] = isfinite(row_loss(s, cfg, z + e * last->out_size, rows->y[k->row[e]], delta));
+            k->usable[e] = isfinite(pvi_net_loss(s, cfg, z + e * last->out_size, rows->y[k->row[e]], delta));
             if (!k->usable[e]) memset(delta, 0, sizeof *delta * (size_t)last->out_size);
         }
         pvi_net_back_tail(s, k);
         for (int64_t e = 0; e < k->n; e++) {
             if (k->usable[e]) pvi_net_back_head(s, k, e);
-            if (k->usable[e] && clip_factors(s, cfg, clip, k->norm2[e], k->factor[e])) add_formed(s, k, e, g);
+            if (k->usable[e] && pvi_net_factors(s, cfg, clip, k->norm2[e], k->factor[e])) add_formed(s, k, e, g);
             else ++*n_bad;
         }
         for (int64_t i = s->plan.first_dense; i < s->net->n; i++)
@@ -298,7 +305,7 @@ static double value_sum(const void *st, const void *cfg, const pv_rows *rows, vo
         pvi_net_fill(s, rows, first, k);
         const float *const z = pvi_net_forward(s, k);
         for (int64_t e = 0; e < k->n; e++) {
-            const double loss = row_loss(s, cfg, z + e * s->net->outputs, rows->y[k->row[e]], NULL);
+            const double loss = pvi_net_loss(s, cfg, z + e * s->net->outputs, rows->y[k->row[e]], NULL);
             if (isfinite(loss)) sum += loss;
         }
     }
@@ -336,54 +343,31 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
 
 /* ---- the models ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS_OF(default_layers)                                                                                      \
+#define ROW(key, type, field, def, lo, hi, cert, help, text)                                                         \
     {                                                                                                                \
-        { "layers",      PV_STR, offsetof(pvi_net_cfg, layers), 0, 0, 0, true, "the network, layer by layer",        \
-          default_layers },                                                                                          \
-            { "loss",                                                                                                \
-              PV_ENUM,                                                                                               \
-              offsetof(pvi_net_cfg, loss),                                                                           \
-              LOSS_AUTO,                                                                                             \
-              0,                                                                                                     \
-              0,                                                                                                     \
-              true,                                                                                                  \
-              "auto: cross-entropy for classes, squared for numbers",                                                \
-              "auto|cross-entropy|squared" },                                                                        \
-            { "clipping",                                                                                            \
-              PV_ENUM,                                                                                               \
-              offsetof(pvi_net_cfg, clipping),                                                                       \
-              PVI_CLIP_FLAT,                                                                                         \
-              0,                                                                                                     \
-              0,                                                                                                     \
-              true,                                                                                                  \
-              "how a row's gradient is bounded: as a whole, layer by layer, or scaled to just below C",              \
-              "flat|layer|automatic" },                                                                              \
-            { "gamma",                                                                                               \
-              PV_F64,                                                                                                \
-              offsetof(pvi_net_cfg, gamma),                                                                          \
-              0.01,                                                                                                  \
-              1e-9,                                                                                                  \
-              1e9,                                                                                                   \
-              false,                                                                                                 \
-              "gamma of automatic clipping, C g/(||g|| + gamma)",                                                    \
-              NULL },                                                                                                \
-            { "scale",                                                                                               \
-              PV_F64,                                                                                                \
-              offsetof(pvi_net_cfg, scale),                                                                          \
-              PV_AUTO,                                                                                               \
-              1e-6,                                                                                                  \
-              1e6,                                                                                                   \
-              false,                                                                                                 \
-              "factor of every input value; auto: sqrt(columns)/R",                                                  \
-              NULL },                                                                                                \
-            { "seed", PV_I64, offsetof(pvi_net_cfg, seed), 1, 0, 9e15, false, "of the public start weights", NULL }, \
-        {                                                                                                            \
-            0                                                                                                        \
-        }                                                                                                            \
+        key, type, offsetof(pvi_net_cfg, field), def, lo, hi, cert, help, text                                       \
     }
+#define COMMON_ROWS                                                                                                  \
+    ROW("loss", PV_ENUM, loss, LOSS_AUTO, 0, 0, true, "auto: cross-entropy for classes, squared for numbers",        \
+        "auto|cross-entropy|squared"),                                                                               \
+        ROW("clipping", PV_ENUM, clipping, PVI_CLIP_FLAT, 0, 0, true,                                                \
+            "how a row's gradient is bounded: as a whole, layer by layer, or scaled to just below C",                \
+            "flat|layer|automatic"),                                                                                 \
+        ROW("gamma", PV_F64, gamma, 0.01, 1e-9, 1e9, false, "gamma of automatic clipping, C g/(||g|| + gamma)",      \
+            NULL),                                                                                                   \
+        ROW("scale", PV_F64, scale, PV_AUTO, 1e-6, 1e6, false, "factor of every input value; auto: sqrt(columns)/R", \
+            NULL),                                                                                                   \
+        ROW("augment", PV_I64, augment, 1, 1, PVI_MAX_VIEWS, false,                                                  \
+            "views of every image, whose gradients are averaged before clipping; 1: the image alone", NULL),         \
+        ROW("shift", PV_I64, shift, 1, 0, 1000, false, "pixels by which a view is moved, at most", NULL),            \
+        ROW("flip", PV_BOOL, flip, 0, 0, 1, false, "every other view has left and right exchanged, at random", NULL), \
+        ROW("seed", PV_I64, seed, 1, 0, 9e15, false, "of the public start weights and views", NULL)
 
 #define NET_MODEL(cname, text, what, default_layers)                                                                 \
-    static const pv_param cname##_params[] = ROWS_OF(default_layers);                                                \
+    static const pv_param cname##_params[] = {                                                                       \
+        ROW("layers", PV_STR, layers, 0, 0, 0, true, "the network, layer by layer", default_layers), COMMON_ROWS,    \
+        { 0 }                                                                                                        \
+    };                                                                                                               \
     const pv_model_ops pv_model_##cname = {                                                                          \
         .head = { .abi = PV_PLUGIN_ABI,                                                                              \
                   .name = text,                                                                                      \

@@ -64,7 +64,9 @@ enum { PVI_CLIP_FLAT, PVI_CLIP_LAYER, PVI_CLIP_AUTOMATIC }; /* order of model.cl
 typedef struct pvi_net_cfg {
     const char *layers; /* settings */
     int64_t loss, clipping, seed;
-    double gamma, scale; /* scale: factor of every input value */
+    double gamma, scale;   /* scale: factor of every input value */
+    int64_t augment, shift; /* views of a row, and by how many pixels at most they are moved */
+    bool flip;
     double radius;       /* of hidden values: split.c only      */
     pvi_net net;         /* filled by pvi_net_open */
 } pvi_net_cfg;

@@ -29,7 +29,7 @@ static void fetch_row(const pv_rows *rows, int64_t r)
     for (int64_t j = 0; rows->x && j < rows->p; j += 16) __builtin_prefetch(rows->x + r * rows->ld + j);
 }
 
-static void fill_row(const pvi_net_state *s, const pv_rows *rows, int64_t r, float *to)
+void pvi_net_fill_row(const pvi_net_state *s, const pv_rows *rows, int64_t r, float *to)
 {
     const int64_t features = s->net->in.h * s->net->in.w * s->net->in.c;
     memset(to, 0, sizeof *to * (size_t)s->plan.place[0].in_size);
@@ -53,7 +53,7 @@ int64_t pvi_net_fill(const pvi_net_state *s, const pv_rows *rows, int64_t first,
     for (int64_t e = 0; e < k->n; e++) {
         k->row[e] = rows->pick ? rows->pick[first + e] : first + e;
         if (e + 1 < k->n) fetch_row(rows, rows->pick ? rows->pick[first + e + 1] : first + e + 1);
-        fill_row(s, rows, k->row[e], values(k, s->plan.place[0].in, s->plan.place[0].in_size, e));
+        pvi_net_fill_row(s, rows, k->row[e], values(k, s->plan.place[0].in, s->plan.place[0].in_size, e));
     }
     return k->n;
 }

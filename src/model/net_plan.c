@@ -94,7 +94,7 @@ static void place_gradients(const pvi_net *net, pvi_net_plan *p)
     p->inst = take(p, p->head);
 }
 
-static void plan_for(const pvi_net *net, int64_t batch, pvi_net_plan *p)
+static void plan_for(const pvi_net *net, int64_t views, int64_t batch, pvi_net_plan *p)
 {
     memset(p, 0, sizeof *p);
     p->batch = batch;
@@ -103,13 +103,16 @@ static void plan_for(const pvi_net *net, int64_t batch, pvi_net_plan *p)
     p->head = net->layer[p->first_dense].weights;
     place_values(net, p);
     place_gradients(net, p);
+    if (views < 2) return;
+    p->image = take(p, p->place[0].in_size);
+    p->mean = take(p, net->d);
 }
 
-void pvi_net_plan_make(const pvi_net *net, pvi_net_plan *out)
+void pvi_net_plan_make(const pvi_net *net, int64_t views, pvi_net_plan *out)
 {
-    plan_for(net, 1, out);
-    const int64_t fit = CACHE / (int64_t)sizeof(float) / out->floats;
-    plan_for(net, fit < 1 ? 1 : fit > PVI_NET_BATCH ? PVI_NET_BATCH : fit, out);
+    plan_for(net, views, 1, out);
+    const int64_t most = views < 2 ? PVI_NET_BATCH : views, fit = CACHE / (int64_t)sizeof(float) / out->floats;
+    plan_for(net, views, fit < 1 ? 1 : fit > most ? most : fit, out);
 }
 
 size_t pvi_net_scratch(const pvi_net_plan *p)
@@ -190,12 +193,12 @@ static pv_status make_input(pvi_net_state *s, pv_arena *a)
     return PV_OK;
 }
 
-pv_status pvi_net_pack(pvi_net_state *s, const double *w, pv_arena *a)
+pv_status pvi_net_pack(pvi_net_state *s, int64_t views, const double *w, pv_arena *a)
 {
     const pvi_net *net = s->net;
     pv_status st = PV_OK;
     if (!s->ready) {
-        pvi_net_plan_make(net, &s->plan);
+        pvi_net_plan_make(net, views, &s->plan);
         for (int64_t i = 0; st == PV_OK && i < net->n; i++)
             st = make_pack(&net->layer[i], i > s->plan.back0, &s->pack[i], a);
         if (st == PV_OK) st = make_input(s, a);
@@ -206,5 +209,6 @@ pv_status pvi_net_pack(pvi_net_state *s, const double *w, pv_arena *a)
         if (!isfinite((float)w[j])) return PV_E_NUMERIC;
     for (int64_t i = 0; i < net->n; i++)
         if (net->layer[i].n_weights) fill_pack(&net->layer[i], w, &s->pack[i]);
+    s->query++;
     return PV_OK;
 }

@@ -69,6 +69,7 @@ typedef struct pvi_net_plan {
     int64_t back0;       /* first layer with weights: the gradient by its input is not needed */
     pvi_place place[PVI_MAX_LAYERS];
     int64_t d[2], col, inst; /* head, one example: two gradients in turn, columns of a convolution, its weights' */
+    int64_t image, mean;     /* several views of a row: the row itself, and the mean of their gradients          */
     int64_t floats;          /* in all */
 } pvi_net_plan;
 
@@ -80,6 +81,7 @@ typedef struct pvi_net_state {
     const int32_t *input; /* where each column of a row goes in the first layer's input */
     float scale;
     int64_t classes; /* of the domain */
+    uint64_t query;  /* how often weights were packed: the views of a row change with it */
     bool ready;
 } pvi_net_state;
 
@@ -94,14 +96,32 @@ typedef struct pvi_net_work {                    /* one thread's scratch; the fl
     _Alignas(64) float x[];
 } pvi_net_work;
 
-void pvi_net_plan_make(const pvi_net *net, pvi_net_plan *out);
+void pvi_net_plan_make(const pvi_net *net, int64_t views, pvi_net_plan *out);
 size_t pvi_net_scratch(const pvi_net_plan *p);
-pv_status pvi_net_pack(pvi_net_state *s, const double *w, pv_arena *a); /* PV_E_NUMERIC: not finite as floats */
+/* PV_E_NUMERIC: not finite as floats. */
+pv_status pvi_net_pack(pvi_net_state *s, int64_t views, const double *w, pv_arena *a);
 /* Examples first .. of the rows into the micro-batch, and their outputs (n x outputs). */
 int64_t pvi_net_fill(const pvi_net_state *s, const pv_rows *rows, int64_t first, pvi_net_work *k);
+void pvi_net_fill_row(const pvi_net_state *s, const pv_rows *rows, int64_t r, float *to); /* one stored row */
 const float *pvi_net_forward(const pvi_net_state *s, pvi_net_work *k);
 /* Gradient by the outputs is in place[last].delta.  Tail: all examples at once; head: one of them, its gradient by
  * the head's weights goes to plan.inst.  Both set norm2 of the layers. */
 void pvi_net_back_tail(const pvi_net_state *s, pvi_net_work *k);
 void pvi_net_back_head(const pvi_net_state *s, pvi_net_work *k, int64_t e);
+/* Loss of one row from its outputs z and label, and the gradient by z unless NULL; NAN: unusable (net.c). */
+double pvi_net_loss(const pvi_net_state *s, const pvi_net_cfg *c, const float *z, float y, float *delta);
+/* Clip factors of all layers from their squared norms; false: the row is not usable (net.c). */
+bool pvi_net_factors(const pvi_net_state *s, const pvi_net_cfg *c, double clip, const double *norm2, float *factor);
+
+/* ---- several views of a row (net_views.c) ------------------------------------------------------------------- */
+enum { PVI_MAX_VIEWS = 16 };
+typedef struct pvi_view {
+    int64_t down, right; /* pixels */
+    bool flip;           /* left and right exchanged, before it is moved */
+} pvi_view;
+/* Views of a stored row at a query: public, a function of these numbers alone.  The first is the row itself. */
+void pvi_net_views(const pvi_net_cfg *c, uint64_t query, int64_t row, pvi_view view[PVI_MAX_VIEWS]);
+/* g += the clipped mean of the views' gradients, row by row; rows that are not usable are counted. */
+void pvi_net_sum_views(const pvi_net_state *s, const pvi_net_cfg *c, const pv_rows *rows, double clip, float *g,
+                       int64_t *n_bad, pvi_net_work *k);
 #endif

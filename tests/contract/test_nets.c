@@ -32,14 +32,16 @@ static void use(nt_net *f, int isa)
     ((pvi_net_state *)f->st)->kernel = pvi_net_kernel_isa[isa];
 }
 
-static void check_all(net_check *check, const char *model, const char *layers, int64_t h, int64_t c, int64_t rows)
+static void check_all(net_check *check, const char *model, const char *layers, int64_t h, int64_t c, int64_t rows,
+                      int64_t views)
 {
     nt_net f;
     nt_make(&f, ctx, arena, model, layers, h, h, c, 10, rows, 5);
+    if (views > 1) nt_augment(&f, arena, views, 2, true);
     for (int isa = 0; isa <= (int)pvi_isa(); isa++)
         for (int mode = 0; mode < 3; mode++) {
             char name[64];
-            snprintf(name, sizeof name, "%s, instruction set %d, clipping %d", model, isa, mode);
+            snprintf(name, sizeof name, "%s, instruction set %d, clipping %d, views %d", model, isa, mode, (int)views);
             f.cfg.clipping = mode;
             use(&f, isa);
             check(&f, name);
@@ -56,13 +58,15 @@ static void for_each(net_check *check)
         if (!((const pv_model_ops *)(const void *)head)->open) continue;
         n++;
         if (strcmp(head->name, "mlp") == 0 || strcmp(head->name, "split-mlp") == 0)
-            check_all(check, head->name, NULL, 0, 37, 128);
-        else if (strcmp(head->name, "cifar-cnn") == 0) check_all(check, head->name, NULL, 32, 3, 4);
-        else check_all(check, head->name, NULL, 28, 1, 70);
+            check_all(check, head->name, NULL, 0, 37, 128, 1);
+        else if (strcmp(head->name, "cifar-cnn") == 0) check_all(check, head->name, NULL, 32, 3, 4, 1);
+        else check_all(check, head->name, NULL, 28, 1, 70, 1);
     }
     PVT_TRUE(n >= 4);
-    check_all(check, "cnn", "conv5x3same,groupnorm5,tanh,conv7x2s2,gelu,avgpool2s1,dense6,groupnorm2,relu,dense", 9,
-              2, 100);
+    static const char mixed[] = "conv5x3same,groupnorm5,tanh,conv7x2s2,gelu,avgpool2s1,dense6,groupnorm2,relu,dense";
+    check_all(check, "cnn", mixed, 9, 2, 100, 1);
+    check_all(check, "cnn", mixed, 9, 2, 100, 5);
+    check_all(check, "mnist-cnn", NULL, 28, 1, 20, 3);
 }
 
 static void sum(const nt_net *f, const int64_t *pick, int64_t n, double clip, float *g, int64_t *bad)

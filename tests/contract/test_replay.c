@@ -124,6 +124,10 @@ static pv_plan *make_plan(pv_ctx *ctx, const config *c)
         PVT_OK(pv_plan_set(p, "model.layers",
                            blocks ? "dense6,relu,dense5,relu,dense"
                                   : "conv3x3same,groupnorm1,relu,pool1,dense5,tanh,dense"));
+    if (strcmp(c->model, "cnn") == 0) { /* the other networks show a row as it is */
+        PVT_OK(pv_plan_set(p, "model.augment", "3"));
+        PVT_OK(pv_plan_set(p, "model.flip", "yes"));
+    }
     if (strcmp(c->optimizer, "sbcd") == 0) PVT_OK(pv_plan_set(p, "optimizer.noise", "linear:3,1"));
     return p;
 }

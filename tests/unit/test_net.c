@@ -1,4 +1,5 @@
 /* test_net.c - gradients of networks against differences, clipped sums against one example at a time. */
+#include "model/net_run.h"
 #include "nettest.h"
 
 static pv_ctx *ctx;
@@ -184,6 +185,84 @@ static void presets(void **state)
     check_preset("cifar-cnn", 32, 3, 3);
 }
 
+/* A row as a view shows it, by the definition: mirrored, then moved, the nearest pixel where none came. */
+static void show(const nt_net *f, const float *row, pvi_view v, float *out)
+{
+    const pvi_hwc in = f->cfg.net.in;
+    for (int64_t c = 0; c < in.c; c++)
+        for (int64_t y = 0; y < in.h; y++)
+            for (int64_t x = 0; x < in.w; x++) {
+                const double i = fmin(fmax((double)(y - v.down), 0), (double)(in.h - 1)),
+                             j = fmin(fmax((double)(x - v.right), 0), (double)(in.w - 1));
+                const int64_t column = v.flip ? in.w - 1 - (int64_t)j : (int64_t)j;
+                out[(c * in.h + y) * in.w + x] = row[(c * in.h + (int64_t)i) * in.w + column];
+            }
+}
+
+/* The mean of the gradients of a row's views. */
+static void mean_of_views(nt_net *f, int64_t r, double *mean)
+{
+    const size_t pixels = (size_t)f->t.p;
+    float *const row = f->t.x + r * f->t.ld, *keep = malloc(sizeof *keep * pixels);
+    double *one = malloc(sizeof *one * (size_t)f->d);
+    pvi_view view[PVI_MAX_VIEWS];
+    pvi_net_views(&f->cfg, ((const pvi_net_state *)f->st)->query, r, view);
+    memcpy(keep, row, sizeof *keep * pixels);
+    memset(mean, 0, sizeof *mean * (size_t)f->d);
+    for (int64_t v = 0; v < f->cfg.augment; v++) {
+        show(f, keep, view[v], row);
+        nt_gradient(f, r, one);
+        for (int64_t j = 0; j < f->d; j++) mean[j] += one[j] / (double)f->cfg.augment;
+    }
+    memcpy(row, keep, sizeof *keep * pixels);
+    free(keep), free(one);
+}
+
+static void check_views(const char *layers, int64_t h, int64_t w, int64_t c, int64_t views, int64_t shift, bool flip)
+{
+    enum { ROWS = 4 };
+    nt_net f;
+    nt_make(&f, ctx, arena, "cnn", layers, h, w, c, 3, ROWS, 11);
+    nt_augment(&f, arena, views, shift, flip);
+    double *rows = malloc(sizeof *rows * (size_t)(ROWS * f.d));
+    for (int64_t r = 0; r < ROWS; r++) mean_of_views(&f, r, rows + r * f.d);
+    check_clipped(&f, rows, true, layers);
+    check_clipped(&f, rows, false, layers);
+    free(rows);
+    nt_free(&f);
+}
+
+static void views_are_averaged_before_clipping(void **state)
+{
+    (void)state;
+    check_views("conv4x4s2same,relu,pool2s1,conv5x2,relu,pool2s1,flatten,dense6,relu,dense", 9, 8, 1, 4, 2, false);
+    check_views("conv3x3same,groupnorm3,tanh,avgpool2,dense8,groupnorm2,relu,dense", 6, 7, 2, 16, 3, true);
+    check_views("conv3x2,dense", 6, 5, 3, 2, 0, true);
+    check_views("dense5,tanh,dense", 4, 4, 1, 3, 1, false);
+}
+
+/* Other rows and other queries get other views, no row has a say, and all moves within reach are drawn. */
+static void views_are_public(void **state)
+{
+    (void)state;
+    const pvi_net_cfg c = { .augment = 16, .shift = 2, .flip = true, .seed = 3 };
+    pvi_view a[PVI_MAX_VIEWS], b[PVI_MAX_VIEWS];
+    int64_t seen[5][5] = { { 0 } }, flipped = 0, same = 0;
+    for (int64_t r = 0; r < 400; r++) {
+        pvi_net_views(&c, 7, r, a);
+        pvi_net_views(&c, 8, r, b);
+        PVT_TRUE(a[0].down == 0 && a[0].right == 0 && !a[0].flip);
+        for (int v = 1; v < 16; v++) {
+            PVT_TRUE(labs(a[v].down) <= 2 && labs(a[v].right) <= 2);
+            seen[a[v].down + 2][a[v].right + 2]++;
+            flipped += a[v].flip;
+            same += a[v].down == b[v].down && a[v].right == b[v].right;
+        }
+    }
+    for (int i = 0; i < 25; i++) PVT_TRUE(labs(seen[i / 5][i % 5] - 240) < 90); /* six standard deviations */
+    PVT_TRUE(labs(flipped - 3000) < 240 && labs(same - 240) < 90);
+}
+
 /* The weights before the first query depend on the settings alone. */
 static void start_is_public(void **state)
 {
@@ -220,8 +299,12 @@ static void misfits(void **state)
     pvi_param_defaults(cnn->head.params, &cfg);
     PVT_IS(cnn->open(&cfg, &table, ctx), PV_E_PARAM);
     PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "needs images") && strstr(pv_ctx_errmsg(ctx), "data.image"));
-    table.classes = 0;
     cfg.layers = "dense";
+    cfg.augment = 2;
+    PVT_IS(cnn->open(&cfg, &table, ctx), PV_E_PARAM);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "model.augment=2 moves images"));
+    cfg.augment = 1;
+    table.classes = 0;
     cfg.loss = 1;
     PVT_IS(cnn->open(&cfg, &table, ctx), PV_E_PARAM);
     PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "labels are numbers"));
@@ -230,6 +313,8 @@ static void misfits(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = { cmocka_unit_test(gradients_of_layers), cmocka_unit_test(presets),
+                                      cmocka_unit_test(views_are_averaged_before_clipping),
+                                      cmocka_unit_test(views_are_public),
                                       cmocka_unit_test(start_is_public), cmocka_unit_test(misfits) };
     return cmocka_run_group_tests(all, setup, teardown);
 }
