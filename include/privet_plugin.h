@@ -66,9 +66,10 @@ typedef struct pv_domain {
     int64_t height, width, channels;
 } pv_domain;
 
-/* A view of rows; everything borrowed.  Dense iff x != NULL, else CSR.
+/* A view of rows; everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
  * Row i of the view is stored row r = pick ? pick[i] : i:
  *   dense  x[r*ld .. r*ld+p)          CSR  idx/val[ptr[r] .. ptr[r+1])
+ *   pixels x_j = (float)(gain[r] level[byte[r*ld+j]]), no bias column; only for a model that is PV_PIXELS
  * Stored values are finite and ||x_r|| <= norm[r] <= domain.row_norm.           */
 typedef struct pv_rows {
     int64_t n, p;
@@ -80,6 +81,9 @@ typedef struct pv_rows {
     const float *y;
     const float *norm;
     const int64_t *pick;
+    const uint8_t *byte;
+    const float *level; /* of the 256 bytes */
+    const double *gain;
 } pv_rows;
 
 struct pv_load; /* what a reader gets and fills: src/data/reader.h               */
@@ -106,7 +110,8 @@ enum {
     PV_L1_FIRST = 4096u, /* set: soft threshold, then project, is the exact prox of a ||w||_1  */
     PV_L1_FLAT = 8192u, /* set: ||w||_1 is constant on it, so an l1 penalty changes nothing    */
     PV_ANY_LABEL = 16384u, /* model: classes or numbers, its loss follows the labels          */
-    PV_BLOCKS = 32768u /* model: the gradient of each tensor is that of its own convex problem */
+    PV_BLOCKS = 32768u, /* model: the gradient of each tensor is that of its own convex problem */
+    PV_PIXELS = 65536u  /* model: takes rows as bytes                                          */
 };
 
 /* ---- GLM link: phi of the margin and its derivatives, a vector at a time ----------- */

@@ -77,9 +77,41 @@ static inline void dt_fails(dt *t, const char *text, pv_status want, const char 
 static inline float dt_at(const pvi_matrix *m, int64_t r, int64_t j)
 {
     if (m->x) return m->x[r * m->ld + j];
+    if (m->byte) return (float)(m->gain[r] * (double)m->level[m->byte[r * m->ld + j]]);
     for (int64_t k = m->ptr[r]; k < m->ptr[r + 1]; k++)
         if (m->idx[k] == j) return m->val[k];
     return 0.0f;
+}
+
+/* A model that takes bytes gets the floats that others get: the same values, norms and labels. */
+static inline void dt_same_as_bytes(dt *t)
+{
+    pvi_matrix *m = dt_load(t, NULL);
+    t->expect.pixels = true;
+    pvi_matrix *b = dt_load(t, NULL);
+    t->cfg.layout = PVI_LAYOUT_DENSE;
+    pvi_matrix *d = dt_load(t, NULL);
+    const size_t n = (size_t)m->domain.n;
+    const int64_t features = m->domain.p - (t->cfg.bias != 0);
+    PVT_TRUE(m->x && !m->byte && !b->x && b->byte && !b->ptr && d->x && !d->byte);
+    PVT_TRUE(b->domain.n == m->domain.n && b->domain.p == m->domain.p && b->ld == features);
+    PVT_IS(memcmp(m->y, b->y, n * 4), 0);
+    PVT_IS(memcmp(m->norm, b->norm, n * 4), 0);
+    for (int64_t r = 0; r < m->domain.n; r++)
+        for (int64_t j = 0; j < features; j++) {
+            const float x = dt_at(m, r, j), y = dt_at(b, r, j);
+            PVT_TRUE(memcmp(&x, &y, sizeof x) == 0);
+        }
+    PVT_TRUE(strcmp(m->digest, b->digest) != 0); /* as for every layout */
+    assert_string_equal(m->digest, d->digest);
+    b->gain[0] *= 0.5;
+    char before[65];
+    strcpy(before, b->digest);
+    PVT_OK(pvi_digest(t->ctx, &t->cfg, b)); /* every part of the rows counts */
+    PVT_TRUE(strcmp(before, b->digest) != 0);
+    t->cfg.layout = PVI_LAYOUT_AUTO;
+    t->expect.pixels = false;
+    pvi_matrix_free(m), pvi_matrix_free(b), pvi_matrix_free(d);
 }
 
 /* Bit-identical content, whatever the storage. */

@@ -76,6 +76,15 @@ pv_status pvi_read_batches(struct pv_load *job, int64_t rows, int64_t record, in
     return s;
 }
 
+pv_status pvi_append_batch(struct pv_load *job, pvi_segment *seg, double fraction)
+{
+    const pv_status s = pvi_build_append(job->out, &seg, 1, fraction);
+    if (s != PV_OK || job->cfg->transform != PVI_TRANSFORM_NONE) return s; /* the transform tells how far it is */
+    if (!pvi_progress(job->ctx, "reading", fraction, 1.0, -1.0))
+        return pvi_fail(job->ctx, PV_E_IO, "%s: stopped while reading", job->cfg->path);
+    return PV_OK;
+}
+
 /* ---- labels ------------------------------------------------------------------------------------------- */
 
 pv_status pvi_labels_default(struct pv_load *job)

@@ -9,7 +9,8 @@
  * spread in place, and past DENSE_FEATURES they become sparse.  The final layout and content depend
  * on the file alone, not on where the chunks were cut.
  *
- * Images may be transformed row by row on the way in (scatter.c); the rows are then dense.
+ * Images for a model that takes bytes stay bytes, a quarter of the memory, with the factor of each row's norm beside
+ * them: the floats are the same.  Images may be transformed row by row on the way in (scatter.c); the rows are then dense.
  *
  * Norming (domain.c) happens here, as rows are copied; see there for why it leaks nothing. */
 #include "reader.h"
@@ -25,7 +26,7 @@ typedef struct array {
     size_t cap;
 } array;
 
-enum { X, PTR, IDX, VAL, Y, NORM, ARRAYS };
+enum { X, PTR, IDX, VAL, Y, NORM, GAIN, ARRAYS };
 
 struct pvi_builder {
     pv_ctx *ctx;
@@ -34,6 +35,8 @@ struct pvi_builder {
     pvi_ball ball;
     int64_t features, rows, entries; /* entries: CSR, bias included */
     bool measured, dense, bias;
+    bool pixels; /* X holds bytes; dense as well */
+    float level[256];
     array a[ARRAYS];
     pvi_segment *const *seg; /* during an append */
     pvi_features *map;       /* owned; NULL: features are what the file says */
@@ -108,10 +111,15 @@ static size_t bytes(double count, size_t size)
     return n < 0x1p62 ? (size_t)n : (size_t)PTRDIFF_MAX;
 }
 
+static size_t row_bytes(const pvi_builder *b)
+{
+    return b->pixels ? (size_t)b->features : (size_t)(b->features + b->bias) * sizeof(float);
+}
+
 /* Room for `rows` and `entries` in all, guessing the rest of the file from `fraction`. */
 static pv_status reserve_all(pvi_builder *b, int64_t rows, int64_t entries, double fraction)
 {
-    const int64_t ld = b->features + b->bias;
+    const size_t size = row_bytes(b);
     double more = fraction > 0 && fraction < 1 ? 1.1 / fraction : 1.0;
     if (b->cfg->rows > 0 && (double)rows * more > (double)b->cfg->rows) more = (double)b->cfg->rows / (double)rows;
     const double r = fmax((double)rows * more, 1.5 * (double)b->rows),
@@ -119,9 +127,9 @@ static pv_status reserve_all(pvi_builder *b, int64_t rows, int64_t entries, doub
     pv_status s = reserve(b, Y, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
     if (s == PV_OK) s = reserve(b, NORM, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
     if (s != PV_OK) return s;
-    if (b->dense)
-        return reserve(b, X, bytes((double)b->rows * (double)ld, 4), bytes((double)rows * (double)ld, 4),
-                       bytes(r * (double)ld, 4));
+    if (b->pixels) s = reserve(b, GAIN, bytes((double)b->rows, 8), bytes((double)rows, 8), bytes(r, 8));
+    if (s != PV_OK) return s;
+    if (b->dense) return reserve(b, X, bytes((double)b->rows, size), bytes((double)rows, size), bytes(r, size));
     if (!b->a[PTR].raw) {
         if ((s = reserve(b, PTR, 0, 8, 8)) != PV_OK) return s;
         ptr_of(b)[0] = 0;
@@ -217,6 +225,17 @@ static void place_dense(const pvi_builder *b, const pvi_segment *g)
     }
 }
 
+static void place_pixels(const pvi_builder *b, const pvi_segment *g)
+{
+    uint8_t *x = (uint8_t *)b->a[X].at + g->row_at * b->features;
+    float *norm = f32(b, NORM) + g->row_at;
+    double *gain = (double *)(void *)b->a[GAIN].at + g->row_at;
+    for (int64_t i = 0, from = 0; i < g->rows; from = g->end[i++]) {
+        gain[i] = pvi_ball_scale(&b->ball, g->val + from, g->end[i] - from, &norm[i]);
+        memcpy(x + i * b->features, g->byte + i * g->stride, (size_t)b->features);
+    }
+}
+
 static void place_sparse(const pvi_builder *b, const pvi_segment *g)
 {
     float *norm = f32(b, NORM) + g->row_at, *val = f32(b, VAL);
@@ -261,7 +280,8 @@ static void place(void *arg, int64_t k, int thread)
     const pvi_segment *g = b->seg[k];
     (void)thread;
     memcpy(f32(b, Y) + g->row_at, g->y, (size_t)g->rows * sizeof *g->y);
-    if (b->dense) place_dense(b, g);
+    if (b->pixels) place_pixels(b, g);
+    else if (b->dense) place_dense(b, g);
     else place_sparse(b, g);
 }
 
@@ -317,6 +337,9 @@ pv_status pvi_build_begin(struct pv_load *job, int64_t features)
     b->features = features < 0 ? 0 : features;
     b->dense = b->cfg->layout == PVI_LAYOUT_DENSE ||
                (b->cfg->layout == PVI_LAYOUT_AUTO && (b->features <= DENSE_FEATURES || job->image.height));
+    b->pixels = b->dense && job->level && job->expect->pixels && job->image.height && !b->measured &&
+                b->cfg->layout == PVI_LAYOUT_AUTO && job->cfg->transform == PVI_TRANSFORM_NONE;
+    if (b->pixels) memcpy(b->level, job->level, sizeof b->level);
     job->out = b;
     if (job->cfg->transform == PVI_TRANSFORM_NONE) return PV_OK;
     b->dense = true;
@@ -359,13 +382,18 @@ pv_status pvi_build_end(pvi_builder *b, pvi_matrix **out)
     }
     const int64_t ld = b->features + b->bias;
     const size_t n = (size_t)b->rows, e = (size_t)b->entries;
-    const size_t used[ARRAYS] = { n * (size_t)ld * 4, (n + 1) * 8, e * 4, e * 4, n * 4, n * 4 };
+    const size_t used[ARRAYS] = { n * row_bytes(b), (n + 1) * 8, e * 4, e * 4, n * 4, n * 4, n * 8 };
     clear_pads(b, used);
     if (!b->dense && b->bias && b->measured) number_bias(b);
     m->ctx = b->ctx;
     m->domain = (pv_domain) { .n = b->rows, .p = ld, .row_norm = b->cfg->row_norm, .max_norm = b->ball.max };
-    m->ld = ld;
-    m->x = b->dense ? f32(b, X) : NULL;
+    m->ld = b->pixels ? b->features : ld;
+    m->x = b->dense && !b->pixels ? f32(b, X) : NULL;
+    if (b->pixels) {
+        m->byte = (uint8_t *)b->a[X].at;
+        m->gain = (double *)(void *)b->a[GAIN].at;
+        memcpy(m->level, b->level, sizeof m->level);
+    }
     if (!b->dense) {
         m->ptr = ptr_of(b);
         m->idx = idx_of(b);
@@ -411,5 +439,8 @@ pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count)
                        .idx = m->idx,
                        .val = m->val,
                        .y = m->y + first,
-                       .norm = m->norm + first };
+                       .norm = m->norm + first,
+                       .byte = m->byte ? m->byte + first * m->ld : NULL,
+                       .level = m->level,
+                       .gain = m->gain ? m->gain + first : NULL };
 }

@@ -115,7 +115,7 @@ typedef struct piece {
     size_t size;
     int64_t leaves;
 } piece;
-enum { PIECES = 5 };
+enum { PLAIN = 5, PIECES = 8 }; /* the last three: images as bytes */
 
 typedef struct tree {
     const uint8_t *key;
@@ -155,7 +155,10 @@ static int64_t cut_pieces(const pvi_matrix *m, tree *t)
                                 { (const char *)m->ptr, m->ptr ? (n + 1) * 8 : 0, 0 },
                                 { (const char *)m->idx, e * 4, 0 },
                                 { (const char *)m->val, e * 4, 0 },
-                                { (const char *)m->y, n * 4, 0 } };
+                                { (const char *)m->y, n * 4, 0 },
+                                { (const char *)m->byte, m->byte ? n * (size_t)m->ld : 0, 0 },
+                                { (const char *)m->level, m->byte ? sizeof m->level : 0, 0 },
+                                { (const char *)m->gain, m->byte ? n * 8 : 0, 0 } };
     int64_t leaves = 0;
     for (int i = 0; i < PIECES; i++) {
         t->piece[i] = all[i];
@@ -171,10 +174,11 @@ static void hash_root(const tree *t, const pvi_matrix *m, int64_t leaves, char o
     uint64_t head[2 + PIECES] = { (uint64_t)m->domain.n, (uint64_t)m->domain.p };
     uint8_t root[PVI_HASH_SIZE];
     pvi_hasher h;
-    for (int i = 0; i < PIECES; i++) head[2 + i] = t->piece[i].size;
+    const size_t pieces = m->byte ? PIECES : PLAIN;
+    for (size_t i = 0; i < pieces; i++) head[2 + i] = t->piece[i].size;
     pvi_hash_begin(&h, t->key, PVI_KEY_SIZE);
     pvi_hash_add(&h, what, sizeof what);
-    pvi_hash_add(&h, head, sizeof head);
+    pvi_hash_add(&h, head, sizeof *head * (2 + pieces));
     pvi_hash_add(&h, t->leaf, (size_t)leaves * PVI_HASH_SIZE);
     pvi_hash_end(&h, root);
     pvi_hex(root, sizeof root, out);

@@ -32,6 +32,7 @@ typedef struct pvi_expect {
     double y_lo, y_hi;
     int64_t features;     /* 0: free; otherwise the columns of the trained model, bias excluded          */
     bool labels_optional; /* predict: a file without labels is fine where the format can tell        */
+    bool pixels;          /* the model takes images as bytes                                          */
 } pvi_expect;
 
 /* Height, width and channels of an image; zeros: not one. */
@@ -47,6 +48,9 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
     int64_t *ptr;
     int32_t *idx;
     float *val; /* CSR                                                                   */
+    uint8_t *byte; /* pixels, ld of them a row: x_ij = (float)(gain_i level[byte_ij])             */
+    double *gain;
+    float level[256];
     float *y, *norm;
     pvi_shape pixels; /* of the images in the file, before data.transform                            */
     bool has_labels;

@@ -123,6 +123,8 @@ typedef struct pvi_segment {
     int32_t *idx;
     size_t row_room, entry_room;
     int64_t row_at, entry_at; /* where they go in the matrix: set by pvi_build_append                      */
+    const uint8_t *byte;      /* images: the bytes of row i, from byte + i stride; val is job->level of them */
+    int64_t stride;
 } pvi_segment;
 typedef struct pvi_builder pvi_builder;
 void *pvi_raw(pv_ctx *ctx, size_t size); /* like pvi_alloc, but not zeroed: pages stay untouched            */
@@ -149,6 +151,7 @@ struct pv_load {
     pvi_label_rule label;     /* filled by the reader                                                       */
     bool counted;             /* set by the reader: the number of columns came from the file               */
     bool labelled;            /* set by the reader: the file has labels                                     */
+    const float *level; /* images whose values are those of 256 bytes: set before pvi_build_begin            */
     pvi_builder *out;
 };
 
@@ -176,6 +179,8 @@ pv_status pvi_rows_check(const struct pv_load *job, const char *rows_are, int64_
 typedef pv_status pvi_batch_fn(void *arg, uint8_t *bytes, pvi_segment *seg);
 pv_status pvi_read_batches(struct pv_load *job, int64_t rows, int64_t record, int64_t columns, pvi_batch_fn *read,
                            void *arg);
+/* Rows of a batch to the builder, with progress; `fraction` of all files lies behind them. */
+pv_status pvi_append_batch(struct pv_load *job, pvi_segment *seg, double fraction);
 /* What a label byte means: one of the declared classes, or of 0..9 when none are (`by_path`: data.labels is a file). */
 typedef struct pvi_byte_labels {
     float y[256];

@@ -28,6 +28,8 @@ static pv_status bad_class(const images *im, int64_t at, int class_no)
 static pv_status fill_segment(const images *im, const uint8_t *bytes, int64_t rows, int64_t at, pvi_segment *seg)
 {
     uint32_t e = 0;
+    seg->byte = bytes + 1;
+    seg->stride = RECORD;
     for (int64_t i = 0; i < rows; i++, bytes += RECORD) {
         if (bytes[0] >= CLASSES || !im->classes.known[bytes[0]]) return bad_class(im, at + i * RECORD, bytes[0]);
         seg->y[i] = im->classes.y[bytes[0]];
@@ -59,7 +61,7 @@ static pv_status read_one(images *im, pvi_source *src, int64_t done, uint8_t *by
                             im->path, (long long)(at + (int64_t)(got / RECORD) * RECORD), (long long)(got % RECORD),
                             RECORD);
         const double fraction = ((double)done + pvi_source_fraction(src)) / (double)job->files;
-        if ((s = pvi_build_append(job->out, &seg, 1, fraction)) != PV_OK) return s;
+        if ((s = pvi_append_batch(job, seg, fraction)) != PV_OK) return s;
     }
     return PV_OK;
 }
@@ -90,6 +92,7 @@ static pv_status read_set(const void *cfg, struct pv_load *job)
     if (!im) return pvi_nomem(job->ctx);
     im->job = job;
     for (int b = 0; b < 256; b++) im->value[b] = (float)(b / 255.0 - job->cfg->center);
+    job->level = im->value;
     pv_status s = check_features(job);
     if (s == PV_OK) s = pvi_image_found(job, (pvi_shape) { SIDE, SIDE, CHANNELS });
     if (s == PV_OK) s = pvi_byte_labels_declare(job, false, &im->classes);

@@ -120,6 +120,8 @@ static pv_status fill_segment(const images *im, const uint8_t *bytes, int64_t fi
         seg->y[i] = im->classes.y[label];
     }
     seg->rows = rows;
+    seg->byte = bytes;
+    seg->stride = im->pixels;
     seg->max_index = im->pixels;
     return PV_OK;
 }
@@ -133,7 +135,7 @@ static pv_status read_images(void *arg, uint8_t *bytes, pvi_segment *seg)
         const int64_t rows = im->n - first < batch ? im->n - first : batch;
         pv_status s = pvi_read_exactly(job->ctx, job->src, bytes, (size_t)(rows * im->pixels), "images");
         if (s == PV_OK) s = fill_segment(im, bytes, first, rows, seg);
-        if (s == PV_OK) s = pvi_build_append(job->out, &seg, 1, pvi_source_fraction(job->src));
+        if (s == PV_OK) s = pvi_append_batch(job, seg, pvi_source_fraction(job->src));
         if (s != PV_OK) return s;
     }
     return pvi_read_end(job->ctx, job->src);
@@ -149,6 +151,7 @@ static pv_status read_file(const void *cfg, struct pv_load *job)
     pv_status s = read_sizes(job->ctx, job->src, 2, MAX_DIMS, &im->n, &im->pixels, &shape);
     if (s == PV_OK && shape.height) s = pvi_image_found(job, shape);
     for (int b = 0; b < 256; b++) im->value[b] = (float)(b / 255.0 - job->cfg->center);
+    job->level = im->value;
     if (s == PV_OK) s = pvi_rows_check(job, "images", im->n, "pixels", im->pixels);
     if (s == PV_OK) s = read_labels(im);
     if (s == PV_OK) s = pvi_byte_labels_declare(job, is_path(job->cfg->labels), &im->classes);

@@ -206,7 +206,7 @@ static pv_status read_rows(void *arg, uint8_t *bytes, pvi_segment *seg)
         }
         seg->rows = rows;
         seg->max_index = a->columns;
-        if (s == PV_OK) s = pvi_build_append(job->out, &seg, 1, pvi_source_fraction(job->src));
+        if (s == PV_OK) s = pvi_append_batch(job, seg, pvi_source_fraction(job->src));
         if (s != PV_OK) return s;
     }
     return pvi_read_end(job->ctx, job->src);

@@ -376,7 +376,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
                   .cfg_size = sizeof(pvi_net_cfg),                                                                   \
                   .state_size = sizeof(pvi_net_state),                                                               \
                   .params = cname##_params },                                                                        \
-        .props = PV_ANY_LABEL,                                                                                       \
+        .props = PV_ANY_LABEL | PV_PIXELS,                                                                           \
         .dim = dim,                                                                                                  \
         .scratch = scratch_size,                                                                                     \
         .begin = begin,                                                                                              \

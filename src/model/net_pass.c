@@ -24,15 +24,30 @@ static void fill_gray(const pvi_net_state *s, const float *x, float *to)
     }
 }
 
+/* The floats that a dense row would hold, and their products with the scale. */
+static void fill_bytes(const pvi_net_state *s, const pv_rows *rows, int64_t r, int64_t features, float *to)
+{
+    const uint8_t *const byte = rows->byte + r * rows->ld;
+    const double gain = rows->gain[r];
+    float value[256];
+    for (int b = 0; b < 256; b++) value[b] = s->scale * (float)(gain * (double)rows->level[b]);
+    for (int64_t j = 0; j < features; j++) to[s->input[j]] = value[byte[j]];
+}
+
 static void fetch_row(const pv_rows *rows, int64_t r)
 {
     for (int64_t j = 0; rows->x && j < rows->p; j += 16) __builtin_prefetch(rows->x + r * rows->ld + j);
+    for (int64_t j = 0; rows->byte && j < rows->ld; j += 64) __builtin_prefetch(rows->byte + r * rows->ld + j);
 }
 
 void pvi_net_fill_row(const pvi_net_state *s, const pv_rows *rows, int64_t r, float *to)
 {
     const int64_t features = s->net->in.h * s->net->in.w * s->net->in.c;
     memset(to, 0, sizeof *to * (size_t)s->plan.place[0].in_size);
+    if (rows->byte) {
+        fill_bytes(s, rows, r, features, to);
+        return;
+    }
     if (rows->x && s->net->in.c == 1) {
         fill_gray(s, rows->x + r * rows->ld, to);
         return;

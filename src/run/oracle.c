@@ -102,6 +102,7 @@ pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng
                             pv_oracle **out)
 {
     PVI_REQUIRE(m->domain.n == job->dom.n && m->domain.p == job->dom.p && m->domain.row_norm <= job->dom.row_norm);
+    PVI_REQUIRE(!m->byte || job->model.ops->props & PV_PIXELS);
     PVI_REQUIRE(!job->private_run ||
                 (job->noise_scale >= job->noise_multiplier * job->sensitivity && job->sensitivity > 0));
     *out = NULL;

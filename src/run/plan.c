@@ -106,6 +106,7 @@ pvi_expect pvi_model_expect(const pvi_model_choice *m)
     pvi_expect e = { .classes = 0, .y_lo = -INFINITY, .y_hi = INFINITY };
     if (model_props(m) & PV_CLASSIFY) e.classes = m->link ? 2 : -1;
     if (model_props(m) & PV_ANY_LABEL) e.classes = -1;
+    e.pixels = (model_props(m) & PV_PIXELS) != 0;
     return e;
 }
 

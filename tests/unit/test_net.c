@@ -185,6 +185,44 @@ static void presets(void **state)
     check_preset("cifar-cnn", 32, 3, 3);
 }
 
+/* Bytes with their gains against the floats they stand for, bit by bit. */
+static void check_bytes(int64_t channels, int64_t views)
+{
+    enum { ROWS = 40 };
+    nt_net f;
+    nt_make(&f, ctx, arena, "cnn", "conv4x3same,relu,pool2,dense", 6, 5, channels, 3, ROWS, 2);
+    if (views > 1) nt_augment(&f, arena, views, 1, true);
+    const int64_t p = f.t.p;
+    uint8_t *byte = malloc((size_t)(ROWS * p));
+    float level[256], *g = calloc((size_t)f.d, sizeof *g), *want = calloc((size_t)f.d, sizeof *want);
+    double gain[ROWS];
+    uint64_t seed = 12;
+    int64_t bad = 0;
+    for (int b = 0; b < 256; b++) level[b] = (float)(b / 255.0 - 0.13);
+    for (int64_t r = 0; r < ROWS; r++) {
+        gain[r] = 0.1 + pvt_uniform(&seed);
+        for (int64_t j = 0; j < p; j++) {
+            byte[r * p + j] = (uint8_t)pvt_u64(&seed);
+            f.t.x[r * f.t.ld + j] = (float)(gain[r] * (double)level[byte[r * p + j]]);
+        }
+    }
+    pv_rows dense = mt_view(&f.t, true, true), bytes = dense;
+    bytes.x = NULL, bytes.byte = byte, bytes.level = level, bytes.gain = gain, bytes.ld = p;
+    f.ops->grad_sum(f.st, &f.cfg, &dense, 0.5, want, &bad, f.scratch);
+    f.ops->grad_sum(f.st, &f.cfg, &bytes, 0.5, g, &bad, f.scratch);
+    PVT_TRUE(bad == 0 && memcmp(g, want, sizeof *g * (size_t)f.d) == 0);
+    free(byte), free(g), free(want);
+    nt_free(&f);
+}
+
+static void bytes_are_the_same_floats(void **state)
+{
+    (void)state;
+    check_bytes(1, 1);
+    check_bytes(3, 1);
+    check_bytes(3, 4);
+}
+
 /* A row as a view shows it, by the definition: mirrored, then moved, the nearest pixel where none came. */
 static void show(const nt_net *f, const float *row, pvi_view v, float *out)
 {
@@ -315,6 +353,7 @@ int main(void)
     const struct CMUnitTest all[] = { cmocka_unit_test(gradients_of_layers), cmocka_unit_test(presets),
                                       cmocka_unit_test(views_are_averaged_before_clipping),
                                       cmocka_unit_test(views_are_public),
+                                      cmocka_unit_test(bytes_are_the_same_floats),
                                       cmocka_unit_test(start_is_public), cmocka_unit_test(misfits) };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -62,6 +62,49 @@ static void one_file(void **state)
     pvi_matrix_free(m);
 }
 
+static void bytes_are_the_same_floats(void **state)
+{
+    (void)state;
+    t.cfg.center = 0.5;
+    t.cfg.row_norm = 3;
+    write_batch(0, 300, 0, 0);
+    dt_same_as_bytes(&t);
+    for (int k = 1; k < 3; k++) write_batch(k, 3 + k, 0, 0);
+    t.cfg.path = t.dir;
+    dt_same_as_bytes(&t);
+}
+
+typedef struct seen {
+    int64_t calls, stop_at;
+    double last;
+} seen;
+
+static bool note(void *user, const char *what, double done, double total, double epsilon)
+{
+    seen *s = user;
+    assert_string_equal(what, "reading");
+    PVT_TRUE(done >= s->last && done <= total && epsilon < 0);
+    s->last = done;
+    return ++s->calls != s->stop_at;
+}
+
+static void progress_is_told(void **state)
+{
+    (void)state;
+    seen s = { 0 };
+    pvi_matrix *m;
+    for (int k = 0; k < 3; k++) write_batch(k, 300, 0, 0);
+    t.cfg.path = t.dir;
+    pv_ctx_on_progress(t.ctx, note, &s);
+    m = dt_load(&t, NULL);
+    PVT_TRUE(m->domain.n == 900 && s.calls >= 6 && s.last == 1);
+    pvi_matrix_free(m);
+    s = (seen) { .stop_at = 3 };
+    PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, &m), PV_E_IO);
+    PVT_TRUE(!m && s.calls == 3 && strstr(pv_ctx_errmsg(t.ctx), "stopped while reading"));
+    pv_ctx_on_progress(t.ctx, NULL, NULL);
+}
+
 /* The files beside the first, the folder, and a list are the same rows. */
 static void several_files(void **state)
 {
@@ -146,6 +189,8 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test_setup_teardown(one_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(bytes_are_the_same_floats, setup, teardown),
+        cmocka_unit_test_setup_teardown(progress_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(several_files, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_files, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_paths, setup, teardown),

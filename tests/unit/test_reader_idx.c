@@ -59,6 +59,20 @@ static void values_labels_and_shape(void **state)
     pvi_matrix_free(m);
 }
 
+static void bytes_are_the_same_floats(void **state)
+{
+    (void)state;
+    write_labels(two_labels, sizeof two_labels);
+    dt_write(t.path, two, sizeof two);
+    dt_same_as_bytes(&t);
+    t.cfg.center = 0.25;
+    t.cfg.row_norm = 0.1; /* rows are scaled down */
+    t.cfg.bias = 1;
+    dt_same_as_bytes(&t);
+    t.cfg.norm = PVI_NORM_MAX;
+    dt_same_as_bytes(&t);
+}
+
 static void four_sizes_are_planes(void **state)
 {
     (void)state;
@@ -152,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test_setup_teardown(values_labels_and_shape, setup, teardown),
+        cmocka_unit_test_setup_teardown(bytes_are_the_same_floats, setup, teardown),
         cmocka_unit_test_setup_teardown(four_sizes_are_planes, setup, teardown),
         cmocka_unit_test_setup_teardown(vectors_have_no_shape_unless_declared, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_declarations, setup, teardown),
