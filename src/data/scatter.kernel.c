@@ -20,9 +20,7 @@
 #define GLUE(a, b)  GLUE2(a, b)
 #define NAME(f)     GLUE(f, PVI_ISA)
 
-#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed to inlined functions only */
-#endif
 
 enum { LANES = PVI_SCATTER_LANES };
 typedef float vec __attribute__((vector_size(4 * LANES)));

@@ -7,7 +7,10 @@
  *           A_sigma = I - sigma L, L the periodic one-dimensional Laplacian (smooth.c)
  * Returns   by default the average of the last half of the iterates
  *
- * Names     eta: step, times its schedule   T: steps   beta: momentum   sigma: smoothing
+ * Names     eta_t: step, times its schedule, times min(1, t/(warmup T))   T: steps   beta: momentum   sigma: smoothing
+ * Warm-up   where a run starts, all rows pull the same way and the clipped gradient is near its bound; later it is a
+ *           tenth of that or less.  A step that suits the later part would throw a network so far at first that many of
+ *           its relu units never answer again.
  * Privacy   smoothing, momentum, schedule, prox and averaging act on released values only, so the run
  *           costs T repetitions of one sampled gradient query and nothing more (post-processing).
  * Defaults  beta = 0.9; T from 50 to 2000 and eta at most 1/L, so that optimisation and noise balance (defaults.c):
@@ -20,7 +23,7 @@
 
 typedef struct cfg {
     pvi_loop_cfg loop;
-    double step, momentum, smoothing;
+    double step, momentum, smoothing, warmup;
     int64_t schedule, calibration;
 } cfg;
 
@@ -36,6 +39,8 @@ static const pv_param params[] = {
     { "momentum", PV_F64, offsetof(cfg, momentum), 0.9, 0, 0.9999, false, "beta, weight of past gradients", NULL },
     { "smoothing", PV_F64, offsetof(cfg, smoothing), 0, 0, 1e6, false,
       "sigma, Laplacian smoothing of the noisy gradient", NULL },
+    { "warmup", PV_F64, offsetof(cfg, warmup), PV_AUTO, 0, 1, false,
+      "share of the steps over which eta grows to its full length; auto: 0, and 0.1 for a network", NULL },
     { "schedule", PV_ENUM, offsetof(cfg, schedule), 0, 0, 0, false, "how eta shrinks", PVI_SCHEDULE_CHOICES },
     PVI_CALIBRATION_ROW(cfg, "paper: noise by Theorem 2 of DP-LSSGD, where it holds"),
     { 0 }
@@ -49,6 +54,7 @@ static pv_status resolve(void *c_, const pv_problem *p)
     const pv_status s = pvi_default_pace(p, &rule, &pace);
     c->step = pace.step;
     c->loop.steps = pace.steps;
+    if (isnan(c->warmup)) c->warmup = p->start && !isfinite(p->L) ? 0.1 : 0.0;
     return s;
 }
 
@@ -74,7 +80,8 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 {
     state *s = s_;
     const cfg *c = c_;
-    const double eta = c->step * pvi_schedule(c->schedule, t, c->loop.steps);
+    const double T = (double)c->loop.steps, full = fmax(c->warmup * T, 1.0),
+                 eta = c->step * pvi_schedule(c->schedule, t, c->loop.steps) * fmin(1.0, (double)t / full);
 
     pvi_loop_begin(&s->loop, p, t, o, w);
     const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
