@@ -40,7 +40,7 @@ static const pv_param params[] = {
     { "smoothing", PV_F64, offsetof(cfg, smoothing), 0, 0, 1e6, false,
       "sigma, Laplacian smoothing of the noisy gradient", NULL },
     { "warmup", PV_F64, offsetof(cfg, warmup), PV_AUTO, 0, 1, false,
-      "share of the steps over which eta grows to its full length; auto: 0, and 0.1 for a network", NULL },
+      "share of the steps over which eta grows to its full length; auto: 0, and 0.2 for a network", NULL },
     { "schedule", PV_ENUM, offsetof(cfg, schedule), 0, 0, 0, false, "how eta shrinks", PVI_SCHEDULE_CHOICES },
     PVI_CALIBRATION_ROW(cfg, "paper: noise by Theorem 2 of DP-LSSGD, where it holds"),
     { 0 }
@@ -54,7 +54,7 @@ static pv_status resolve(void *c_, const pv_problem *p)
     const pv_status s = pvi_default_pace(p, &rule, &pace);
     c->step = pace.step;
     c->loop.steps = pace.steps;
-    if (isnan(c->warmup)) c->warmup = p->start && !isfinite(p->L) ? 0.1 : 0.0;
+    if (isnan(c->warmup)) c->warmup = p->start && !isfinite(p->L) ? 0.2 : 0.0;
     return s;
 }
 

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pvi_data_cfg cfg;
     if (size < 3 || size > 4096) return 0;
     pv_ctx *ctx = fuzz_context(&cfg);
-    const pvi_expect e = { .classes = -1 };
+    const pvi_expect e = { .classes = -1, .pixels = data[0] & 32 };
     cfg.format = "cifar";
     cfg.bias = data[0] & 1 ? 0.0 : 1.0;
     cfg.norm = data[0] & 2 ? PVI_NORM_UNIT : PVI_NORM_CLIP;

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t labels = (size_t)(data[3] | data[4] << 8), rest = size - 5;
     if (labels >= rest) return 0;
     pv_ctx *ctx = fuzz_context(&cfg);
-    const pvi_expect e = { .classes = -1, .labels_optional = data[0] & 1 };
+    const pvi_expect e = { .classes = -1, .labels_optional = data[0] & 1, .pixels = data[0] & 32 };
     cfg.format = data[0] & 2 ? "auto" : "idx";
     cfg.bias = data[0] & 4 ? 0.0 : 1.0;
     cfg.image = data[0] & 8 ? "2x3" : NULL;
