@@ -37,6 +37,17 @@ static void settle(axis *a, double air)
 
 typedef void (*marker)(const plot *p, double v, const char *fmt);
 
+/* Less than a factor of eight from end to end: the marks of a linear axis, where they lie on this one. */
+static void mark_narrow(const plot *p, const axis *a, marker mark_at)
+{
+    const double lo = pow(10.0, a->lo), hi = pow(10.0, a->hi), step = plot_step(hi - lo);
+    for (double v = ceil(lo / step) * step; v <= hi; v += step) {
+        char text[32];
+        snprintf(text, sizeof text, "%.3g", v);
+        mark_at(p, log10(v), text);
+    }
+}
+
 static void mark_log(const plot *p, const axis *a, marker mark_at)
 {
     static const double within[] = { 1, 2, 5 };
@@ -55,7 +66,7 @@ static void mark_log(const plot *p, const axis *a, marker mark_at)
 static void mark(const plot *p, const axis *a, marker mark_at)
 {
     if (a->log) {
-        mark_log(p, a, mark_at);
+        (a->hi - a->lo < 0.9 ? mark_narrow : mark_log)(p, a, mark_at);
         return;
     }
     const double step = plot_step(a->hi - a->lo);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static const item *const papers[] = { repro_prgd, repro_tr, repro_erm, repro_ls };
+static const item *const papers[] = { repro_prgd, repro_tr, repro_sbcd, repro_erm, repro_ls };
 enum { PAPERS = sizeof papers / sizeof *papers };
 
 const item *repro_item(int i)
@@ -181,7 +181,7 @@ static int do_run(void *user, const item *it, record *at)
     if (code == EXIT_DONE && !found) {
         w->weight = it->seconds[w->p.quick ? 0 : 1];
         code = run_once(w->c, it, &w->p, at);
-        if (code == EXIT_DONE && !it->compute && !it->plan) code = record_add(&w->p, at);
+        if (code == EXIT_DONE && !it->sweeps[at->sweep].compute && !it->plan) code = record_add(&w->p, at);
         w->past += w->weight;
         w->runs++;
     }
@@ -257,7 +257,7 @@ static int add_pending(void *user, const item *it, record *at)
 static int do_all(work *w, const item *only)
 {
     const item *it;
-    int code = make_folders(w->p.out);
+    int code = make_folders(w->p.out), failed = EXIT_DONE;
     for (int i = 0; code == EXIT_DONE && (it = repro_item(i)) != NULL; i++)
         if ((!only || it == only) && (!it->full || w->p.full) && !missing_data(it, &w->p))
             code = each_run(it, &w->p, add_pending, w);
@@ -266,10 +266,11 @@ static int do_all(work *w, const item *only)
     for (int i = 0; code == EXIT_DONE && (it = repro_item(i)) != NULL; i++) {
         if (only && it != only) continue;
         if (it->full && !w->p.full) row(it->name, "left out: %s with --full", only ? "it runs" : "runs");
-        else code = do_item(w, it);
+        else if (failed == EXIT_DONE) failed = do_item(w, it);
+        else do_item(w, it); /* the first failure is the code, and no reason to miss the rest */
         fflush(stdout);
     }
-    forget(w);
+    if (code == EXIT_DONE) code = failed;
     return code == EXIT_DONE && w->skipped ? EXIT_MISSING : code;
 }
 

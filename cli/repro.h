@@ -2,7 +2,7 @@
  *
  * An item is a table or figure of a paper.  Its sweeps are grids: lines x values of x x runs.  Each point of a grid
  * is one training run (or one plan, or one computation) whose settings are texts with three notations,
- *   @        the value of x;  @*235: that many times
+ *   @        the value of x;  @*235: that many times;  @*0.5+1: and 1 more
  *   {a|b}    a with --quick, b otherwise
  *   DATA/, RESULTS/ at the start of a path: the folder of data sets, the folder of results
  * so that the settings in a table, the command printed and the key of a recorded run are the same text. */
@@ -23,6 +23,13 @@ typedef enum measure { /* columns of a record; their names are in repro_record.c
                        MEASURES
 } measure;
 
+typedef struct record { /* what one run gave; NAN: not measured */
+    int sweep, line, run, n_curve;
+    double x, m[MEASURES];
+    double *curve_x, *curve_y; /* owned */
+    char *command;             /* owned */
+} record;
+
 typedef struct line { /* label NULL ends a list */
     const char *label, *settings;
     const char *data; /* instead of the sweep's; NULL: the sweep's  */
@@ -33,13 +40,26 @@ typedef struct sweep { /* name NULL ends a list */
     const char *name, *data, *settings;
     const char *xs; /* numbers; NULL: one point without x, drawn as a level or as its curve */
     const line *lines;
+    int (*compute)(cli *c, const char *settings, record *r); /* exit code; NULL: planned or trained */
 } sweep;
 
-enum { LOG_X = 1u, LOG_Y = 2u, CURVE = 4u, TIME = 8u, GAP = 16u, PERCENT = 32u, NO_LEVELS = 64u, ONLY_X = 128u };
+enum {
+    LOG_X = 1u,
+    LOG_Y = 2u,
+    CURVE = 4u,
+    TIME = 8u,
+    GAP = 16u,
+    PERCENT = 32u,
+    NO_LEVELS = 64u,
+    ONLY_X = 128u,
+    BY_EPSILON = 256u,
+    FINITE = 512u
+};
 typedef struct panel { /* title NULL ends a list */
     const char *title, *sweep, *below, *beside;
     measure y;
-    unsigned flags; /* CURVE: along each run; TIME: in seconds; GAP: above the lowest of all; ONLY_X: x = at */
+    unsigned flags; /* CURVE: along each run; TIME: in seconds; GAP: above the lowest of all; ONLY_X: x = at;
+                     * BY_EPSILON: against it; FINITE: without what has no guarantee */
     double at;
 } panel;
 
@@ -49,12 +69,6 @@ typedef struct printed { /* a number the paper prints; line NULL ends a list */
     double x, value, spread;
 } printed;
 
-typedef struct record { /* what one run gave; NAN: not measured */
-    int sweep, line, run, n_curve;
-    double x, m[MEASURES];
-    double *curve_x, *curve_y; /* owned */
-    char *command;             /* owned */
-} record;
 typedef struct records {
     record *at;
     int n;
@@ -70,10 +84,9 @@ typedef struct item {
     const panel *panels;
     const printed *printed; /* NULL: the paper prints no number */
     const char *plan;       /* path into the plan's JSON: nothing is trained; NULL: trained */
-    int (*compute)(cli *c, const char *settings, record *r); /* neither planned nor trained; exit code */
-    int runs[2];                                             /* quick, otherwise */
-    double seconds[2];                                       /* of one run, about */
-    bool full;                                               /* with --full only */
+    int runs[2];            /* quick, otherwise */
+    double seconds[2];      /* of one run, about */
+    bool full;              /* with --full only */
 } item;
 
 extern const item repro_prgd[], repro_tr[], repro_sbcd[], repro_erm[], repro_ls[]; /* name NULL ends each */

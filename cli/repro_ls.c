@@ -54,10 +54,10 @@ static const line defaults[] = {
 };
 #define BUDGETS "{0.1 0.3|0.1 0.15 0.2 0.25 0.3}"
 static const sweep table2[] = {
-    { "paper", "mnist", LOGISTIC " optimizer.steps=23450", BUDGETS, sigmas },
+    { "paper", "mnist", LOGISTIC " optimizer.steps=23450", BUDGETS, sigmas, NULL },
     { "privet", "mnist",
       "model=softmax optimizer=sgd data.center=0.13 data.norm=unit budget.delta=1e-5 budget.epsilon=@", BUDGETS,
-      defaults },
+      defaults, NULL },
     { 0 },
 };
 static const panel table2_panels[] = {
@@ -98,8 +98,8 @@ static const printed table2_printed[] = {
     }
 static const line steps_1[] = STEP_SIZES(0.1), steps_2[] = STEP_SIZES(0.2);
 static const sweep fig4[] = {
-    { "0.1", "mnist", LOGISTIC " optimizer.steps=23450", "{1 3|0.5 1 1.5 2 2.5 3}", steps_1 },
-    { "0.2", "mnist", LOGISTIC " optimizer.steps=23450", "{1 3|0.5 1 1.5 2 2.5 3}", steps_2 },
+    { "0.1", "mnist", LOGISTIC " optimizer.steps=23450", "{1 3|0.5 1 1.5 2 2.5 3}", steps_1, NULL },
+    { "0.2", "mnist", LOGISTIC " optimizer.steps=23450", "{1 3|0.5 1 1.5 2 2.5 3}", steps_2, NULL },
     { 0 },
 };
 static const panel fig4_panels[] = {
@@ -108,8 +108,8 @@ static const panel fig4_panels[] = {
     { 0 },
 };
 
-static const sweep fig3[] = { { "0.2", "mnist:50000", LOGISTIC, PASSES_X, smoothed_2 },
-                              { "0.1", "mnist:50000", LOGISTIC, PASSES_X, smoothed_1 },
+static const sweep fig3[] = { { "0.2", "mnist:50000", LOGISTIC, PASSES_X, smoothed_2, NULL },
+                              { "0.1", "mnist:50000", LOGISTIC, PASSES_X, smoothed_1, NULL },
                               { 0 } };
 static const panel fig3_panels[] = {
     { "Training loss, epsilon = 0.2", "0.2", "passes", "loss and penalty", M_OBJECTIVE, LOG_Y, 0 },
@@ -127,15 +127,15 @@ static const panel fig3_panels[] = {
 #define CNN_TAKEN                                                                                                    \
     "The tutorial's network and pixels in [0, 1], batches of 256, clip 1, steps 0.15 (SGD) and 0.001 (Adam). The "   \
     "decay of the "                                                                                                  \
-    "step after 10,000 iterations is left out. With --quick the runs are a tenth as long as the paper's. "
+    "step after 10,000 iterations is left out. With --quick the runs are at most 4 passes long. "
 #define CNN_STEPS "optimizer.steps=@*235 budget.epsilon=1000 "
-#define CNN_X     "{1 3 6|1 2 5 10 20 30 40 50 60}"
+#define CNN_X     "{1 2 4|1 2 5 10 20 30 40 50 60}"
 
-static const line privacy[] = { { "DP-SGD", SGD(0.15) " budget.epsilon=@ optimizer.steps={940|7050}", NULL, false },
-                                { 0 } };
+#define WITHIN " budget.epsilon=@ optimizer.steps={940|7050}"
+static const line privacy[] = { { "DP-SGD", SGD(0.15) WITHIN, NULL, false }, { 0 } };
 static const sweep fig1[] = {
-    { "logistic", "mnist:50000", LOGISTIC, PASSES_X, budgets },
-    { "cnn", "mnist", CNN, "{0.5 1 4|0.2 0.4 1 2 4}", privacy },
+    { "logistic", "mnist:50000", LOGISTIC, PASSES_X, budgets, NULL },
+    { "cnn", "mnist", CNN, "{0.5 1 4|0.2 0.4 1 2 4}", privacy, NULL },
     { 0 },
 };
 static const panel fig1_panels[] = {
@@ -147,13 +147,16 @@ static const panel fig1_panels[] = {
 
 #define FOUR(noise)                                                                                                  \
     {                                                                                                                \
-        { "DP-SGD", CNN_STEPS SGD(0.15) " budget.noise_multiplier=" #noise, NULL, false },                           \
-            { "DP-LSSGD", CNN_STEPS SGD(0.15) SIGMA(1) " budget.noise_multiplier=" #noise, NULL, false },            \
-            { "DP-Adam", CNN_STEPS ADAM(0.001) " budget.noise_multiplier=" #noise, NULL, false },                    \
-            { "DP-LSAdam", CNN_STEPS ADAM(0.001) SIGMA(1) " budget.noise_multiplier=" #noise, NULL, false }, { 0 },  \
+        { "DP-SGD", CNN_STEPS "budget.noise_multiplier=" #noise " " SGD(0.15), NULL, false },                        \
+            { "DP-LSSGD", CNN_STEPS "budget.noise_multiplier=" #noise " " SGD(0.15) SIGMA(1), NULL, false },         \
+            { "DP-Adam", CNN_STEPS "budget.noise_multiplier=" #noise " " ADAM(0.001), NULL, false },                 \
+            { "DP-LSAdam", CNN_STEPS "budget.noise_multiplier=" #noise " " ADAM(0.001) SIGMA(1), NULL, false },      \
+            { 0 },                                                                                                   \
     }
 static const line four_10[] = FOUR(10), four_2[] = FOUR(2);
-static const sweep fig5[] = { { "10", "mnist", CNN, CNN_X, four_10 }, { "2", "mnist", CNN, CNN_X, four_2 }, { 0 } };
+static const sweep fig5[] = { { "10", "mnist", CNN, CNN_X, four_10, NULL },
+                              { "2", "mnist", CNN, CNN_X, four_2, NULL },
+                              { 0 } };
 #define ACCURACY "passes", "test accuracy, %", M_ACCURACY, PERCENT, 0
 #define SPENT    "passes", "epsilon at delta = 1e-5", M_EPSILON, 0, 0
 static const panel fig5_panels[] = {
@@ -167,7 +170,7 @@ static const panel fig5_panels[] = {
 static const sweep fig6[] = {
     { "2", "cifar10",
       "model=cifar-cnn sampler=poisson sampler.batch=256 clip=3 optimizer.output=last budget.delta=1e-5",
-      "{1|1 5 10 20}", four_2 },
+      "{1|1 5 10 20}", four_2, NULL },
     { 0 },
 };
 static const panel fig6_panels[] = { { "CIFAR-10, noise multiplier 2", "2", ACCURACY },
@@ -190,7 +193,6 @@ static const line rates[] = {
     { "DP-LSSGD, step 0.3", AT_10 SGD(0.3) SIGMA(1), NULL, false },
     { 0 },
 };
-#define WITHIN " budget.epsilon=@ optimizer.steps={940|7050}"
 static const line four[] = {
     { "DP-SGD", SGD(0.15) WITHIN, NULL, false },
     { "DP-LSSGD", SGD(0.15) SIGMA(1) WITHIN, NULL, false },
@@ -199,9 +201,9 @@ static const line four[] = {
     { 0 },
 };
 static const sweep fig7[] = {
-    { "sigma", "mnist", CNN, CNN_X, stable },
-    { "step", "mnist", CNN, CNN_X, rates },
-    { "epsilon", "mnist", CNN, "{0.5 1 4|0.2 0.4 1 2 4}", four },
+    { "sigma", "mnist", CNN, CNN_X, stable, NULL },
+    { "step", "mnist", CNN, CNN_X, rates, NULL },
+    { "epsilon", "mnist", CNN, "{0.5 1 4|0.2 0.4 1 2 4}", four, NULL },
     { 0 },
 };
 static const panel fig7_panels[] = {
@@ -268,7 +270,9 @@ static int signal(cli *c, const char *settings, record *r)
             { "smoothed, sigma = " strength, "signal=" kind " noise=1 sigma=" strength, NULL, false }, { 0 },        \
     }
 static const line signals_1[] = SIGNALS("1d", "10"), signals_2[] = SIGNALS("2d", "100");
-static const sweep fig2[] = { { "1d", NULL, NULL, NULL, signals_1 }, { "2d", NULL, NULL, NULL, signals_2 }, { 0 } };
+static const sweep fig2[] = { { "1d", NULL, NULL, NULL, signals_1, signal },
+                              { "2d", NULL, NULL, NULL, signals_2, signal },
+                              { 0 } };
 static const panel fig2_panels[] = {
     { "sin(x)", "1d", "sample", "value", M_VALUE, CURVE, 0 },
     { "sin(x) sin(y), row 26 of 100", "2d", "sample", "value", M_VALUE, CURVE, 0 },
@@ -279,8 +283,8 @@ static const line sizes[] = { { "d = 1000", "d=1000 sigma=@", NULL, false },
                               { "d = 10000", "d=10000 sigma=@", NULL, false },
                               { "d = 100000", "d=100000 sigma=@", NULL, false },
                               { 0 } };
-static const sweep table3[] = { { "gamma", NULL, "table=3", "1 2 3 4 5", sizes }, { 0 } };
-static const sweep table4[] = { { "beta", NULL, "table=4", "1 2 3 4 5", sizes }, { 0 } };
+static const sweep table3[] = { { "gamma", NULL, "table=3", "1 2 3 4 5", sizes, factor }, { 0 } };
+static const sweep table4[] = { { "beta", NULL, "table=4", "1 2 3 4 5", sizes, factor }, { 0 } };
 static const panel table3_panels[] = { { "gamma", "gamma", "sigma", "gamma", M_VALUE, 0, 0 }, { 0 } };
 static const panel table4_panels[] = { { "beta", "beta", "sigma", "beta", M_VALUE, 0, 0 }, { 0 } };
 #define PRINTED(d, a, b, c, e, f)                                                                                    \
@@ -306,11 +310,11 @@ const item repro_ls[] = {
           LOGISTIC_TAKEN CNN_TAKEN "A point of a loss curve is a run of that length with the noise of the whole.",
       .why =
           "The order is the paper's: a smaller epsilon means higher losses and lower accuracy; it prints no number.",
-      .sweeps = fig1, .panels = fig1_panels, .runs = { 1, 5 }, .seconds = { 4, 8 } },
+      .sweeps = fig1, .panels = fig1_panels, .runs = { 1, 5 }, .seconds = { 3, 8 } },
     { LS("fig2", "Fig. 2", "what smoothing does to a noisy signal"),
       .taken = "Of the two-dimensional signal one row is shown instead of pictures; the noise is drawn here.",
-      .why = "The same filter, another draw of the noise.", .sweeps = fig2, .panels = fig2_panels, .compute = signal,
-      .runs = { 1, 1 }, .seconds = { 0.01, 0.01 } },
+      .why = "The same filter, another draw of the noise.", .sweeps = fig2, .panels = fig2_panels, .runs = { 1, 1 },
+      .seconds = { 0.01, 0.01 } },
     { LS("fig3", "Fig. 3", "losses of logistic regression along training, with and without smoothing, MNIST"),
       .taken = LOGISTIC_TAKEN "A point of a curve is a run of that length with the noise of the whole.",
       .why = "Smoothing makes runs less noisy and, at a step of 1/t, slower: which of the two is larger depends on "
@@ -331,7 +335,7 @@ const item repro_ls[] = {
     { LS("fig5", "Fig. 5", "a network on MNIST: four optimizers along training, and the budget they spend"),
       .taken = CNN_TAKEN "The noise multipliers are not in the text: 10 and 2 were taken, sigma = 1.",
       .why = "It prints no number to compare with.", .sweeps = fig5, .panels = fig5_panels, .runs = { 1, 5 },
-      .seconds = { 4, 25 } },
+      .seconds = { 3, 25 } },
     { LS("fig6", "Fig. 6", "a network on CIFAR-10: four optimizers along training"),
       .taken = CNN_TAKEN "Noise multiplier 2, clip 3, the tutorial's network for CIFAR-10; at most 20 passes.",
       .why = "It prints no number to compare with.", .sweeps = fig6, .panels = fig6_panels, .runs = { 1, 1 },
@@ -343,15 +347,14 @@ const item repro_ls[] = {
       .why = "The paper's gains of 3.2 points at epsilon 0.4 and 5.0 at 0.2 are between the best of two searches; "
              "here both "
              "methods run once with the same settings.",
-      .sweeps = fig7, .panels = fig7_panels, .runs = { 1, 5 }, .seconds = { 4, 25 } },
+      .sweeps = fig7, .panels = fig7_panels, .runs = { 1, 5 }, .seconds = { 3, 25 } },
     { LS("table3", "Table 3", "gamma: the share of noise in the convex bound that smoothing leaves"),
       .taken = "Nothing.",
       .why = "The same numbers to the digits printed, but for 0.2425 (sigma = 4), printed as 0.243.",
-      .sweeps = table3, .panels = table3_panels, .printed = table3_printed, .compute = factor, .runs = { 1, 1 },
+      .sweeps = table3, .panels = table3_panels, .printed = table3_printed, .runs = { 1, 1 },
       .seconds = { 0.001, 0.001 } },
     { LS("table4", "Table 4", "beta: the share of the power of white noise that smoothing leaves"),
       .taken = "Nothing.", .why = "The same numbers to the digits printed.", .sweeps = table4,
-      .panels = table4_panels, .printed = table4_printed, .compute = factor, .runs = { 1, 1 },
-      .seconds = { 0.001, 0.001 } },
+      .panels = table4_panels, .printed = table4_printed, .runs = { 1, 1 }, .seconds = { 0.001, 0.001 } },
     { 0 },
 };

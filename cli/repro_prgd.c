@@ -16,7 +16,7 @@ static const sweep distances[] = {
     { "delta", NULL,
       "model=logistic optimizer=prgd optimizer.calibration=paper optimizer.steps=1 data.rows=100 data.bias=0 "
       "budget.relation=replace budget.delta=0.5 clip=@*0.5",
-      "0.001 0.05 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1 1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.9 1.98", dimensions },
+      "0.001 0.05 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1 1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.9 1.98", dimensions, NULL },
     { 0 },
 };
 

@@ -37,7 +37,7 @@ int run_prepare(cli *c, const item *it, const place *p, record *r)
     const char *data = data_of(it, r);
     const int code = data ? data_open(c, p, data, &src) : EXIT_DONE;
     char *settings = settings_of(it, p, r, src.settings);
-    const char *verb = it->compute ? "" : it->plan ? "privet plan" : "privet train ";
+    const char *verb = it->sweeps[r->sweep].compute ? "" : it->plan ? "privet plan" : "privet train ";
     if (asprintf(&r->command, "%s%s%s%s%s", verb, src.train, settings, *src.test ? " | test " : "", src.test) < 0)
         abort();
     free(settings);
@@ -182,7 +182,7 @@ int run_once(cli *c, const item *it, const place *p, record *r)
     pv_plan *plan = NULL;
     char *test = NULL;
     for (int i = 0; i < MEASURES; i++) r->m[i] = NAN;
-    if (it->compute) return it->compute(c, r->command, r);
+    if (it->sweeps[r->sweep].compute) return it->sweeps[r->sweep].compute(c, r->command, r);
     pv_status s = plan_of(c, it, p, r->command, &plan, &test);
     if (s == PV_OK) s = it->plan ? ask_plan(c, it, plan, r) : train(c, it, p, plan, test, r);
     pv_plan_free(plan);

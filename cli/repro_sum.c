@@ -55,15 +55,17 @@ static void add_mean(summary *s, const item *it, int k, const records *all, cons
 {
     const panel *p = &it->panels[k];
     point *out = add_point(s, it, k, it->sweeps[first->sweep].lines[first->line].label, first->x);
-    double sum = 0.0, squares = 0.0;
+    double sum = 0.0, squares = 0.0, epsilon = 0.0;
     for (int i = 0; i < all->n; i++) {
         const record *r = &all->at[i];
         if (r->sweep != first->sweep || r->line != first->line || !same(r->x, first->x)) continue;
         const double v = r->m[p->y] - from;
+        epsilon += r->m[M_EPSILON];
         sum += v;
         squares += v * v;
         out->runs++;
     }
+    if (p->flags & BY_EPSILON) out->x = epsilon / out->runs;
     finish_point(out, sum, squares, p->flags & PERCENT ? 100.0 : 1.0);
 }
 
@@ -109,6 +111,7 @@ summary summarize(const item *it, const records *all, bool quick)
             const record *r = &all->at[i];
             if (r->sweep != of || !first_of_its_point(all, i)) continue;
             if ((p->flags & NO_LEVELS) && isnan(r->x)) continue;
+            if ((p->flags & FINITE) && !(r->m[M_EPSILON] < INFINITY)) continue;
             if ((p->flags & ONLY_X) && !same(r->x, p->at)) continue;
             if (p->flags & CURVE) add_curve(&s, it, k, all, r, from);
             else add_mean(&s, it, k, all, r, from);

@@ -27,10 +27,10 @@
     }
 static const line on_covtype[] = METHODS("50000"), on_ijcnn1[] = METHODS("5000");
 
-static const sweep covtype[] = { { "covtype", "covtype", COVTYPE, GRID, on_covtype }, { 0 } };
-static const sweep ijcnn1[] = { { "ijcnn1", "ijcnn1", IJCNN1, GRID, on_ijcnn1 }, { 0 } };
-static const sweep both[] = { { "covtype", "covtype", COVTYPE, GRID, on_covtype },
-                              { "ijcnn1", "ijcnn1", IJCNN1, GRID, on_ijcnn1 },
+static const sweep covtype[] = { { "covtype", "covtype", COVTYPE, GRID, on_covtype, NULL }, { 0 } };
+static const sweep ijcnn1[] = { { "ijcnn1", "ijcnn1", IJCNN1, GRID, on_ijcnn1, NULL }, { 0 } };
+static const sweep both[] = { { "covtype", "covtype", COVTYPE, GRID, on_covtype, NULL },
+                              { "ijcnn1", "ijcnn1", IJCNN1, GRID, on_ijcnn1, NULL },
                               { 0 } };
 
 static const panel accuracies[] = {
@@ -70,7 +70,7 @@ static const printed accuracies_printed[] = {
 #define FIGURE(id, what, problem, on, seconds_quick, seconds_whole)                                                  \
     {                                                                                                                \
         .name = "tr-fig" id, .paper = "TR", .figure = "Fig. " id, .shows = what, .taken = TAKEN, .why = WHY,         \
-        .common = COMMON problem, .curve = "objective", .sweeps = on, .panels = on_##on##_panels, .runs = { 2, 10 }, \
+        .common = COMMON problem, .curve = "objective", .sweeps = on, .panels = on_##on##_panels, .runs = { 1, 10 }, \
         .seconds = {                                                                                                 \
             seconds_quick,                                                                                           \
             seconds_whole                                                                                            \
@@ -91,7 +91,7 @@ const item repro_tr[] = {
       .sweeps = both,
       .panels = accuracies,
       .printed = accuracies_printed,
-      .runs = { 2, 10 },
+      .runs = { 1, 10 },
       .seconds = { 1.5, 2 } },
     FIGURE("4", "logistic regression with a non-convex penalty on Covertype: gap, gradient, time", LOGISTIC, covtype,
            3, 3),

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @ or @*FACTOR; returns what follows. */
+/* @, @*FACTOR or @*FACTOR+TERM; returns what follows. */
 static const char *put_x(FILE *f, const char *at, double x)
 {
     char *end = (char *)(uintptr_t)(at + 1);
     if (at[1] == '*') x *= strtod(at + 2, &end);
+    if (*end == '+') x += strtod(end + 1, &end);
     fprintf(f, "%.10g", x);
     return end;
 }

@@ -6,7 +6,7 @@ export PRIVET_DATA
 
 # ---- the list: every table and figure asked for, once
 ok reproduce list --json
-for name in prgd-fig2 tr-fig2 tr-fig4 tr-fig6 tr-fig8 tr-fig10 erm-fig1 erm-fig2 erm-fig3 erm-fig4 ls-fig1 ls-fig2 ls-fig3 \
+for name in prgd-fig2 sbcd-fig1 sbcd-fig2 sbcd-table1 tr-fig2 tr-fig4 tr-fig6 tr-fig8 tr-fig10 erm-fig1 erm-fig2 erm-fig3 erm-fig4 ls-fig1 ls-fig2 ls-fig3 \
     ls-fig4 ls-fig5 ls-fig6 ls-fig7 ls-table2 ls-table3 ls-table4; do
     same "$name in the list" 1 "$(grep -c "\"name\": \"$name\"" out)"
 done
@@ -33,6 +33,22 @@ same 'gamma at sigma 1' 0.447214 "$(awk -F, '$2 == "\"d = 1000\"" && $3 == 1 { p
 awk -F, 'NR > 1 && ($9 > 0.00051 || $9 < -0.00051) { exit 1 }' results/ls-table3.csv || problem 'gamma is not the printed one'
 ok reproduce ls-table4
 awk -F, 'NR > 1 && ($9 > 0.00051 || $9 < -0.00051) { exit 1 }' results/ls-table4.csv || problem 'beta is not the printed one'
+
+# ---- claims of the papers about order, on what needs no rows
+ok reproduce sbcd-fig1 --quick
+series() { # SCHEDULE: the loss after K epochs, one a line
+    awk -F, -v s="\"$1\"" '$1 == "\"(b) Loss after K epochs\"" && $2 == s { print $4 }' results/sbcd-fig1.csv
+}
+check 'constant noise: the loss converges' sh -c "printf '%s\\n' '$(series constant)' | awk '{ last[NR] = \$1 } END { exit !(last[NR] < 1.01 * last[NR - 4] && last[NR] > 2 * last[1]) }'"
+check 'decaying noise: it does not' sh -c "printf '%s\\n' '$(series decay)' | awk '{ last[NR] = \$1 } END { exit !(last[NR] > 1.2 * last[NR - 1]) }'"
+check 'growing noise: it falls' sh -c "printf '%s\\n' '$(series increase)' | awk 'NR > 1 && \$1 >= before { bad = 1 } { before = \$1 } END { exit bad }'"
+check 'early epochs hardly count' awk -F, '/"fixed, j0 = 0"/ { if ($4 == 5) early = $5; if ($4 == 30) late = $5 } END { exit !(early > 0 && early < 1e-3 * late) }' results/sbcd-fig1.csv
+noise() { # STEPS EPSILON, by the ERM paper's calibration
+    privet plan model=sigmoid optimizer=pgd optimizer.calibration=paper data.rows=10000 data.features=100 budget.relation=replace \
+        budget.delta=0.001 optimizer.steps="$1" budget.epsilon="$2" --json 2>/dev/null | awk -F'[:,]' '/"noise_multiplier"/ { print $2 + 0; exit }'
+}
+check 'noise grows as the root of T' awk "BEGIN { r = $(noise 800 2) / $(noise 200 2); exit !(r > 1.999 && r < 2.001) }"
+check 'and falls with epsilon' awk "BEGIN { exit !($(noise 200 5) < $(noise 200 0.1)) }"
 
 # ---- missing data: said once for each, the rest is made, a code of its own
 run reproduce tr-fig6 --quick
@@ -90,7 +106,7 @@ fails 3 'privet: empty holds no results; privet reproduce all --quick --out empt
 ok report r -o r.html
 has r.html 'Optimality gap'
 ok report results -o report.html
-same 'pictures in the page' 3 "$(grep -c '<svg ' report.html)"
+same 'pictures in the page' 5 "$(grep -c '<svg ' report.html)"
 same 'addresses in the page' 'http://www.w3.org/2000/svg' "$(grep -oE 'https?://[^" ]*' report.html | sort -u)"
 has report.html '0.2425 (0.243)'
 ok report results --markdown -o report.md
