@@ -124,7 +124,7 @@ static void fit(const summary *s, int k, axis *x, axis *y)
         if (p->panel != k) continue;
         widen(x, p->x);
         widen(y, p->mean);
-        widen(y, p->paper);
+        if (!isnan(p->x)) widen(y, p->paper); /* no cross is drawn at a level */
         if (!isnan(p->spread) && (!y->log || p->spread < 0.9 * p->mean)) widen(y, p->mean - p->spread);
         if (!isnan(p->spread)) widen(y, p->mean + p->spread);
     }

@@ -36,6 +36,14 @@ static const char *item_name(const void *list, int i)
     return it ? it->name : NULL;
 }
 
+const char *item_data(const item *it, const sweep *s, const line *l, bool quick)
+{
+    const char *d = l->data ? l->data : s->data;
+    const size_t n = d ? strlen(d) : 0;
+    const bool less = quick && n && it->quick_data && strncmp(d, it->quick_data, n) == 0 && it->quick_data[n] == ':';
+    return less ? it->quick_data : d;
+}
+
 int item_runs(const item *it, const place *p)
 {
     const int own = it->runs[p->quick ? 0 : 1];
@@ -92,7 +100,7 @@ static void data_names(const item *it, char out[96])
     out[0] = '\0';
     for (const sweep *s = it->sweeps; s->name; s++)
         for (const line *l = s->lines; l->label; l++) {
-            const char *d = l->data ? l->data : s->data;
+            const char *d = item_data(it, s, l, false);
             char name[32];
             if (!d) continue;
             snprintf(name, sizeof name, "%.*s", (int)strcspn(d, ":"), d);
@@ -150,8 +158,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-extern double repro_training_began;
-
 static bool on_progress(void *user, const char *what, double done, double total, double epsilon)
 {
     static const char *before = "";
@@ -193,7 +199,7 @@ static const char *missing_data(const item *it, const place *p)
 {
     for (const sweep *s = it->sweeps; s->name; s++)
         for (const line *l = s->lines; l->label; l++) {
-            const char *d = l->data ? l->data : s->data;
+            const char *d = item_data(it, s, l, p->quick);
             if (d && !data_there(p, d)) return d;
         }
     return NULL;

@@ -79,7 +79,8 @@ typedef struct item {
     const char *taken; /* what the paper leaves open, and what was taken here */
     const char *why;   /* one sentence: why our numbers differ from the paper's */
     const char *common;
-    const char *curve; /* the diagnostic recorded along a run; NULL: none */
+    const char *quick_data; /* with --quick, of a set of this name before the colon; NULL: the set itself */
+    const char *curve;      /* the diagnostic recorded along a run; NULL: none */
     const sweep *sweeps;
     const panel *panels;
     const printed *printed; /* NULL: the paper prints no number */
@@ -92,6 +93,7 @@ typedef struct item {
 extern const item repro_prgd[], repro_tr[], repro_sbcd[], repro_erm[], repro_ls[]; /* name NULL ends each */
 const item *repro_item(int i);                                                     /* NULL past the last */
 const item *repro_find(const char *name);
+const char *item_data(const item *it, const sweep *s, const line *l, bool quick); /* NULL: none is needed */
 
 /* ---- where, and how much (cmd_reproduce.c) ------------------------------------------------------------------ */
 typedef struct place {
@@ -122,7 +124,8 @@ int record_find(const place *p, record *r);      /* 1: recorded, and filled in; 
 int record_add(const place *p, const record *r); /* exit code */
 void record_clear(record *r);
 int run_prepare(cli *c, const item *it, const place *p, record *r); /* its data and its command */
-int run_once(cli *c, const item *it, const place *p, record *r);    /* measures; exit codes, both */
+extern double repro_training_began; /* seconds; set when progress says that training begins */
+int run_once(cli *c, const item *it, const place *p, record *r); /* measures; exit codes, both */
 
 /* ---- results (repro_sum.c, chart.c) ------------------------------------------------------------------------- */
 typedef struct point {

@@ -6,8 +6,7 @@
  * calibration=paper: zCDP noise, step 1/(2L), no momentum. */
 #define COMMON                                                                                                       \
     "model=sigmoid reg=l1 reg.lambda=0.005 data.norm=unit data.row_norm=4 data.bias=0 optimizer=pgd "                \
-    "optimizer.output=last "                                                                                         \
-    "budget.relation=replace budget.delta=0.001 run.diagnostics=yes"
+    "optimizer.output=last budget.relation=replace budget.delta=0.001 run.diagnostics=yes"
 #define PAPER "optimizer.calibration=paper "
 
 static const line levels[] = {
@@ -89,9 +88,8 @@ static const panel two_budgets[] = {
 
 #define TAKEN                                                                                                        \
     "Weights start at 0, the paper's at random; the step is 1/(2L), the paper takes TFOCS's line search. Every "     \
-    "third row of "                                                                                                  \
-    "Covertype, about; its columns to [0, 1] by published bounds, rows to length 4, so that the loss is "            \
-    "1-Lipschitz. "
+    "third row of Covertype, about; its columns to [0, 1] by published bounds, rows to length 4, so that the "       \
+    "loss is 1-Lipschitz. "
 #define ERM_ITEM(id, what, extra, reason, grid, view, quick_seconds)                                                 \
     {                                                                                                                \
         .name = "erm-fig" id, .paper = "ERM", .figure = "Fig. " id, .shows = what, .taken = TAKEN extra,             \
@@ -116,14 +114,14 @@ const item repro_erm[] = {
              "The paper's values of n are not in its text.",
              "More rows mean less noise and a smaller gradient, as the paper says; it prints no number.", fig3, sizes,
              2),
-    ERM_ITEM("4", "projected gradient with the noise of several analyses, Covertype",
-             "The noise of Zhang et al. is the formula printed, on "
-             "the whole gradient.",
-             "The moments accountant needs a little less noise than the paper's zCDP conversion, not more; the noise "
-             "printed "
-             "for Zhang et al. is smaller still, because it does not grow with T, and costs more than epsilon: the "
-             "certificates have "
-             "its true cost.",
-             fig4, two_budgets, 1.5),
+    ERM_ITEM(
+        "4", "projected gradient with the noise of several analyses, Covertype",
+        "The noise of Zhang et al. is the formula printed, on "
+        "the whole gradient.",
+        "At this size the noise is too small for the gradient to tell the analyses apart. Noise over sensitivity at "
+        "epsilon 0.5 and 2: zCDP 107 and 28.1, moments accountant 74.4 and 22.7, exact curve 65.2 and 20.4; the "
+        "formula "
+        "printed for Zhang et al. gives 51.9 and 13.0, which really cost epsilon 0.66 and 3.49.",
+        fig4, two_budgets, 1.5),
     { 0 },
 };

@@ -7,12 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *data_of(const item *it, const record *r)
-{
-    const sweep *s = &it->sweeps[r->sweep];
-    return s->lines[r->line].data ? s->lines[r->line].data : s->data;
-}
-
 /* Settings of the item, the sweep and the line, in this order: later ones win, so earlier ones are defaults. */
 static char *settings_of(const item *it, const place *p, const record *r, const char *of_data)
 {
@@ -34,7 +28,8 @@ static char *settings_of(const item *it, const place *p, const record *r, const 
 int run_prepare(cli *c, const item *it, const place *p, record *r)
 {
     source src = { "", "", "" };
-    const char *data = data_of(it, r);
+    const sweep *s = &it->sweeps[r->sweep];
+    const char *data = item_data(it, s, &s->lines[r->line], p->quick);
     const int code = data ? data_open(c, p, data, &src) : EXIT_DONE;
     char *settings = settings_of(it, p, r, src.settings);
     const char *verb = it->sweeps[r->sweep].compute ? "" : it->plan ? "privet plan" : "privet train ";
@@ -93,7 +88,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double repro_training_began; /* set by the progress callback of cmd_reproduce.c */
+double repro_training_began;
 
 static void keep_curve(jv curve, const char *key, record *r)
 {

@@ -6,7 +6,7 @@
 #define COMMON   "data.norm=unit data.bias=0 budget.relation=replace run.diagnostics=yes"
 #define LOGISTIC " model=logistic reg=nonconvex reg.lambda=0.001"
 #define SIGMOID  " model=sigmoid reg=l2 reg.lambda=0.001"
-#define COVTYPE  "budget.delta=1.7211e-6"
+#define COVTYPE  "budget.delta={1e-5|1.7211e-6}"
 #define IJCNN1   "budget.delta=2.857e-5"
 
 /* "As printed": sensitivities, equal shares and equal steps of the paper, 10 steps, the same certified budget. */
@@ -25,7 +25,7 @@
               "optimizer=tr privacy=off optimizer.steps=40 optimizer.growth=1 optimizer.radius=3", NULL, true },     \
             { 0 },                                                                                                   \
     }
-static const line on_covtype[] = METHODS("50000"), on_ijcnn1[] = METHODS("5000");
+static const line on_covtype[] = METHODS("{10000|50000}"), on_ijcnn1[] = METHODS("5000");
 
 static const sweep covtype[] = { { "covtype", "covtype", COVTYPE, GRID, on_covtype, NULL }, { 0 } };
 static const sweep ijcnn1[] = { { "ijcnn1", "ijcnn1", IJCNN1, GRID, on_ijcnn1, NULL }, { 0 } };
@@ -56,22 +56,20 @@ static const printed accuracies_printed[] = {
 };
 
 #define TAKEN                                                                                                        \
-    "Columns of Covertype are scaled to [0, 1] by their published bounds, then rows to length 1; no bias; type 2 "   \
-    "against "                                                                                                       \
-    "the rest. Steps, radii and step sizes are not given: DP-TR, DP-STR and DP-GD run at their defaults, the "       \
-    "printed "                                                                                                       \
-    "forms take 10 steps (with alpha = 0.1 the printed rule stops after two or three). Seconds include the 20 "      \
-    "passes "                                                                                                        \
-    "that draw the curve."
+    "Columns of Covertype are scaled to [0, 1] by their published bounds, then rows to length 1; no bias; type "     \
+    "2 against the rest; with --quick 100,000 rows and delta = 1e-5. Steps, radii and step sizes are not given:"     \
+    " DP-TR, DP-STR and DP-GD run at their defaults, the printed forms take 10 steps (with alpha = 0.1 the "         \
+    "printed rule stops after two or three). Seconds include the 20 passes that draw the curve."
 #define WHY                                                                                                          \
-    "DP-TR is below DP-GD as in the paper; DP-STR, its open problem, comes close to DP-TR because sampling is "      \
-    "accounted "                                                                                                     \
-    "tightly and a row's Hessian is released with its true sensitivity."
+    "DP-TR is below DP-GD as in the paper, and DP-STR, its open problem, comes close to DP-TR: sampling is "         \
+    "accounted tightly, and a row's Hessian is released with its true sensitivity, not sqrt(p) times it. In the"     \
+    " printed form DP-TR is better than DP-GD on the logistic problem and worse on the sigmoid one at the "          \
+    "settings taken. The paper prints no number."
 #define FIGURE(id, what, problem, on, seconds_quick, seconds_whole)                                                  \
     {                                                                                                                \
         .name = "tr-fig" id, .paper = "TR", .figure = "Fig. " id, .shows = what, .taken = TAKEN, .why = WHY,         \
-        .common = COMMON problem, .curve = "objective", .sweeps = on, .panels = on_##on##_panels, .runs = { 1, 10 }, \
-        .seconds = {                                                                                                 \
+        .common = COMMON problem, .quick_data = "covtype:100000", .curve = "objective", .sweeps = on,                \
+        .panels = on_##on##_panels, .runs = { 1, 10 }, .seconds = {                                                  \
             seconds_quick,                                                                                           \
             seconds_whole                                                                                            \
         }                                                                                                            \
@@ -83,10 +81,12 @@ const item repro_tr[] = {
       .figure = "Fig. 2",
       .shows = "accuracy of sigmoid regression against epsilon, Covertype and IJCNN",
       .taken = TAKEN " Accuracy is that on the rows trained on; the paper names no others.",
-      .why = "No linear model reaches the 86 % and 95 % printed for no privacy: trust-region runs without noise end "
-             "at the level "
-             "drawn, and the private ones join it.",
+      .why =
+          "The problem solved without noise gives 68.5 % on Covertype (100,000 rows) and, on IJCNN, the share of the "
+          "frequent class, 90.24 %; the 86 % and 95 % printed for no privacy are out of reach of this model, and the "
+          "private runs end where the one without noise does, DP-GD on Covertype excepted.",
       .common = COMMON SIGMOID,
+      .quick_data = "covtype:100000",
       .curve = "objective",
       .sweeps = both,
       .panels = accuracies,
@@ -97,7 +97,7 @@ const item repro_tr[] = {
            3, 3),
     FIGURE("6", "logistic regression with a non-convex penalty on IJCNN: gap, gradient, time", LOGISTIC, ijcnn1, 0.4,
            0.4),
-    FIGURE("8", "sigmoid regression with an l2 penalty on Covertype: gap, gradient, time", SIGMOID, covtype, 3, 3),
+    FIGURE("8", "sigmoid regression with an l2 penalty on Covertype: gap, gradient, time", SIGMOID, covtype, 1, 4),
     FIGURE("10", "sigmoid regression with an l2 penalty on IJCNN: gap, gradient, time", SIGMOID, ijcnn1, 0.4, 0.4),
     { 0 },
 };
