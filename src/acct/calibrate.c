@@ -78,14 +78,14 @@ static pv_status find_bracket(const search *q, bracket *b)
 
 /* False position with halved values (Illinois).  Each guess is moved a little past itself, to the side
  * that is still open: from the safe side to find how little is too little, and the other way round, so
- * that both ends close in. */
+ * that both ends close in; and never onto an end, where the cost is known. */
 static pv_status shrink(const search *q, bracket *b)
 {
     int safe = -1; /* the last guess: -1 none, 0 too little noise, 1 enough */
     for (int i = 1; b->hi - b->lo > TOLERANCE; i++) {
-        const double edge = 0.4 * TOLERANCE * (safe == 1 ? -1.0 : 1.0);
-        double u = (b->lo * b->fhi - b->hi * b->flo) / (b->fhi - b->flo) + edge;
-        if (i % 6 == 0 || !(u > b->lo && u < b->hi)) u = 0.5 * (b->lo + b->hi); /* also when it stalls */
+        const double edge = 0.4 * TOLERANCE, guess = (b->lo * b->fhi - b->hi * b->flo) / (b->fhi - b->flo);
+        double u = fmin(fmax(guess + (safe == 1 ? -edge : edge), b->lo + edge), b->hi - edge);
+        if (i % 6 == 0) u = 0.5 * (b->lo + b->hi); /* when it stalls */
         pvi_cost c;
         const double s = exp(u);
         const pv_status ok = cost_at(q, s, &c);

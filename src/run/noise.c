@@ -258,7 +258,8 @@ static pv_status set_cost(pvi_job *j)
     const double factor = group_bound(j) ? 1.0 : pvi_down(j->sensitivity / j->sensitivity_replace, 2);
     j->events_replace = pvi_event_scale(j->arena, j->events, factor);
     if (!j->events_replace) return pvi_nomem(j->ctx);
-    s = account(j, PV_REL_REPLACE, j->events_replace, &j->cost_replace);
+    if (j->prob.relation == PV_REL_REPLACE && factor == 1.0) j->cost_replace = j->cost; /* the same question */
+    else s = account(j, PV_REL_REPLACE, j->events_replace, &j->cost_replace);
     /* (7) at the larger epsilon: where the share does not cover it, nothing is claimed for replace. */
     if (j->draws > 0.0 && !(pvi_draws_need(j, j->cost_replace.epsilon) <= j->draws))
         j->cost_replace.epsilon = INFINITY;
