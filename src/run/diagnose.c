@@ -47,6 +47,8 @@ struct pvi_diagnosis {
     const char *missing[MEASURES]; /* why there is none; NULL: there is one */
     point at[POINTS + 1];
     int64_t n;
+    pvi_sosp sosp;
+    bool second; /* there is one */
 };
 
 /* ---- what can be measured ----------------------------------------------------------------------------- */
@@ -174,16 +176,50 @@ bool pvi_diagnose_due(int64_t t, int64_t T)
     return T <= POINTS || t * POINTS / T != (t - 1) * POINTS / T;
 }
 
-pv_status pvi_diagnose_at(pvi_diagnosis *x, int64_t step, const double *w)
+/* Leaves the gradient of the loss in slot 0; weights beyond what a float holds give a loss of NAN. */
+static pv_status look_at(pvi_diagnosis *x, const double *w, point *at)
 {
     const pvi_job *j = x->job;
     const pv_status s = j->model.ops->begin(x->model_st, j->model.cfg, &j->dom, w, x->arena);
     if (s == PV_E_NOMEM) return pvi_nomem(j->ctx);
-    point *at = &x->at[x->n <= POINTS ? x->n++ : POINTS]; /* the returned model always has a place */
-    at->step = step;
-    at->loss = NAN; /* weights beyond what a float holds */
+    at->loss = NAN;
     if (s == PV_OK) sum_rows(x, at);
     at->penalty = j->prob.reg->value(j->prob.reg_cfg, w, j->prob.d);
+    return PV_OK;
+}
+
+pv_status pvi_diagnose_objective(pvi_diagnosis *x, const double *w, double *value)
+{
+    point at;
+    const pv_status s = look_at(x, w, &at);
+    if (s == PV_OK) *value = at.loss + at.penalty;
+    return s;
+}
+
+pv_status pvi_diagnose_gradient(pvi_diagnosis *x, const double *w, double *g)
+{
+    const pv_problem *p = &x->job->prob;
+    point at;
+    const pv_status s = look_at(x, w, &at);
+    memcpy(g, x->slot[0].g, (size_t)p->d * sizeof *g);
+    if (s == PV_OK) p->reg->grad(p->reg_cfg, w, g, p->d);
+    return s;
+}
+
+pv_status pvi_diagnose_end(pvi_diagnosis *x, int64_t step, const double *w)
+{
+    pv_status s = pvi_diagnose_at(x, step, w);
+    x->second = x->job->opt->joint != NULL;
+    if (s == PV_OK && x->second) s = pvi_diagnose_second(x->job, x->m, x, w, x->arena, &x->sosp);
+    return s;
+}
+
+pv_status pvi_diagnose_at(pvi_diagnosis *x, int64_t step, const double *w)
+{
+    point *at = &x->at[x->n <= POINTS ? x->n++ : POINTS]; /* the returned model always has a place */
+    const pv_status s = look_at(x, w, at);
+    if (s != PV_OK) return s;
+    at->step = step;
     measure_at(x, w, at->value);
     return PV_OK;
 }
@@ -210,6 +246,7 @@ void pvi_diagnose_write(const pvi_diagnosis *x, pvi_jw *w, const char *key)
     for (int k = 0; k < MEASURES; k++)
         if (x->missing[k]) pvi_jw_str(w, measure_names[k], x->missing[k]);
     pvi_jw_close(w, '}');
+    if (x->second) pvi_sosp_write(&x->sosp, w);
     pvi_jw_open(w, "curve", '[');
     for (int64_t i = 0; i + 1 < x->n; i++) {
         pvi_jw_open(w, NULL, '{');

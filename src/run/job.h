@@ -118,7 +118,16 @@ int64_t pvi_oracle_queries(const pv_oracle *o);
 typedef struct pvi_diagnosis pvi_diagnosis; /* in the arena                                                  */
 pv_status pvi_diagnose_create(const pvi_job *j, const pvi_matrix *m, pv_arena *a, pvi_diagnosis **out);
 bool pvi_diagnose_due(int64_t t, int64_t T); /* after step t of T; about 20 times                           */
-pv_status pvi_diagnose_at(pvi_diagnosis *x, int64_t step, const double *w); /* the last is the returned model */
+pv_status pvi_diagnose_at(pvi_diagnosis *x, int64_t step, const double *w);
+pv_status pvi_diagnose_end(pvi_diagnosis *x, int64_t step, const double *w); /* the returned model         */
+pv_status pvi_diagnose_objective(pvi_diagnosis *x, const double *w, double *value);
+pv_status pvi_diagnose_gradient(pvi_diagnosis *x, const double *w, double *g); /* of loss + penalty */
+typedef struct pvi_sosp { /* of the returned model (diagnose_second.c) */
+    double objective, gradient, lowest, rho, alpha, wanted, reference;
+} pvi_sosp;
+pv_status pvi_diagnose_second(const pvi_job *j, const pvi_matrix *m, pvi_diagnosis *x, const double *w, pv_arena *a,
+                              pvi_sosp *out);
+void pvi_sosp_write(const pvi_sosp *s, pvi_jw *w);
 /* Needs neither job nor matrix any more.  */
 void pvi_diagnose_write(const pvi_diagnosis *x, pvi_jw *w, const char *key);
 

@@ -211,7 +211,7 @@ static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
     pvi_progress(r->ctx, "training", (double)T, (double)T, curve[CURVE]);
     for (int64_t k = 0; k < j->prob.d; k++)
         if (!isfinite(w[k])) return pvi_fail(r->ctx, PV_E_NUMERIC, "training diverged: the step size is too large");
-    return r->diagnosis ? pvi_diagnose_at(r->diagnosis, r->steps, w) : PV_OK;
+    return r->diagnosis ? pvi_diagnose_end(r->diagnosis, r->steps, w) : PV_OK;
 }
 
 static pv_status start_diagnosis(pv_result *r, const pvi_job *j, const pvi_matrix *m)

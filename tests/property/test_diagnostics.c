@@ -148,6 +148,55 @@ static int count(const char *text, const char *what)
 }
 
 /* Every optimiser, with and without: the same bits, and as many points of the curve as promised. */
+/* lambda_min by power iteration on I - H, the reference by gradient descent: neither shares code with the library. */
+static void second_order_numbers_are_right(void **state)
+{
+    (void)state;
+    pvt_table *t = pvt_table_make(N, P, 2, 8);
+    static const char *const pairs[] = { "run.seed", "3",   "run.diagnostics", "yes", "reg",             "l2", "reg.lambda",
+                                         "0.3",      "optimizer", "tr",        "optimizer.alpha", "0.5", NULL };
+    double w[P], g[P], x[P] = { 0 }, v[P] = { 1, 0.5, 0.3, 0.2, 0.1 }, H[P][P] = { { 0 } }, square = 0.0, low = 0.0;
+    char *summary, *cert;
+    train(t, pairs, w, &summary, &cert);
+    for (int it = 0; it < 3000; it++) {
+        logistic(t, x, g);
+        for (int j = 0; j < P; j++) x[j] -= g[j] + 0.3 * x[j];
+    }
+    for (int j = 0; j < P; j++) square += x[j] * x[j];
+    const double best = logistic(t, x, g) + 0.15 * square;
+    for (int i = 0; i < N; i++) {
+        double m = 0.0;
+        for (int j = 0; j < P; j++) m += w[j] * (double)t->x[i * P + j];
+        const double q = 1.0 / (1.0 + exp(m));
+        for (int j = 0; j < P; j++)
+            for (int k = 0; k < P; k++)
+                H[j][k] += q * (1.0 - q) * (double)t->x[i * P + j] * (double)t->x[i * P + k] / N;
+    }
+    for (int it = 0; it < 4000; it++) {
+        double next[P], size = 0.0;
+        for (int j = 0; j < P; j++) {
+            next[j] = v[j];
+            for (int k = 0; k < P; k++) next[j] -= H[j][k] * v[k];
+            size += next[j] * next[j];
+        }
+        for (int j = 0; j < P; j++) v[j] = next[j] / sqrt(size);
+    }
+    for (int j = 0; j < P; j++)
+        for (int k = 0; k < P; k++) low += v[j] * H[j][k] * v[k];
+    const char *d = strstr(diagnostics(summary), "\"second_order\"");
+    PVT_TRUE(d);
+    PVT_NEAR(number(d, "lambda_min"), low + 0.3, 1e-5);
+    PVT_NEAR(number(d, "reference_objective"), best, 1e-6);
+    PVT_NEAR(number(d, "optimality_gap"), number(diagnostics(summary), "objective") - best, 2e-6);
+    PVT_TRUE(number(d, "optimality_gap") >= -1e-6);
+    PVT_NEAR(number(d, "alpha"), number(d, "gradient_norm"), 1e-12); /* convex: the gradient decides */
+    PVT_NEAR(number(d, "rho"), 1.0 / (6.0 * sqrt(3.0)), 1e-6);
+    PVT_TRUE(strstr(d, "\"alpha_wanted_reached\": true"));
+    free(summary);
+    free(cert);
+    pvt_table_free(t);
+}
+
 static void weights_do_not_change(void **state)
 {
     (void)state;
@@ -226,6 +275,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         cmocka_unit_test_setup_teardown(the_numbers_are_those_of_the_returned_model, setup, teardown),
         cmocka_unit_test_setup_teardown(every_measure_that_exists_is_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(second_order_numbers_are_right, setup, teardown),
         cmocka_unit_test_setup_teardown(weights_do_not_change, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_do_not_change_a_digit, setup, teardown),
         cmocka_unit_test_setup_teardown(the_certificate_leaves_them_out, setup, teardown),
