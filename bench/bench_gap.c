@@ -130,13 +130,14 @@ static double reference(const bench *b, double *w)
         pv_plan *p;
         check(b, pv_plan_create(b->ctx, &p));
         for (int i = 0; i < b->n_common; i++) set(b, p, b->common[i]);
-        char pairs[][32] = { "privacy=off", "optimizer=tr", "optimizer.steps=40", "optimizer.growth=1", "" };
+        char pairs[][32] = { "privacy=off", "optimizer=tr", "optimizer.steps=60", "optimizer.growth=1", "" };
         snprintf(pairs[4], sizeof pairs[4], "%s", radius[k]);
         for (int i = 0; i < 5; i++) set(b, p, pairs[i]);
         run(b, p, w);
         const point at = measure(b, w);
         printf("reference %-24s value %.6f gradient %.2e lowest %.2e accuracy %.4f\n", radius[k], at.value,
                at.gradient, at.lowest, at.accuracy);
+        fflush(stdout);
         best = fmin(best, at.value);
         pv_plan_free(p);
     }

@@ -2,13 +2,14 @@
 # tr.sh BENCH_GAP DATA [runs] - the gaps of docs/results.md, "Second order": four problems, ten values of epsilon.
 #
 # DATA holds covtype/covtype.data.gz and ijcnn1/ijcnn1.{tr,val}.bz2.  Covertype: type 2 against the rest, numeric
-# columns to [0, 1] by their published bounds.  IJCNN1: the columns as published, within [-1, 1].  Rows to length 1 with
-# a bias, relation replace, delta = 1/n.  Writes one line per method and epsilon; METHODS, EPSILONS and PROBLEMS choose.
+# columns to [0, 1] by their published bounds.  IJCNN1: ten columns are 0 or 1 and twelve within [-1, 1], which go to
+# [0, 1]; ijcnn1-raw: the columns as published.  Rows to length 1 with a bias, relation replace, delta = 1/n.  Writes one
+# line per method and epsilon; METHODS, EPSILONS and PROBLEMS choose.
 set -eu
 bench=$1 data=$2 runs=${3:-10}
 methods=${METHODS:-tr str gd-sosp pgd}
 epsilons=${EPSILONS:-0.2 0.4 0.6 0.8 1 1.2 1.4 1.6 1.8 2}
-problems=${PROBLEMS:-ijcnn1:logistic ijcnn1:sigmoid covtype:logistic covtype:sigmoid}
+problems=${PROBLEMS:-ijcnn1:logistic ijcnn1:sigmoid ijcnn1-raw:logistic covtype:logistic covtype:sigmoid}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
@@ -32,12 +33,22 @@ ijcnn1() {
         for (i = 2; i <= 22; i++) line = line "," x[i]
         print line "," ($1 > 0 ? 1 : -1)
     }' >"$dir/ijcnn1.csv"
-    source_args="$dir/ijcnn1.csv - data.labels=-1,1" delta=2.0004e-5
+    awk 'BEGIN {
+        printf "{\"header\": false, \"columns\": ["
+        for (i = 1; i <= 22; i++) printf "{\"name\": \"c%d\", \"type\": \"number\", \"min\": %d, \"max\": 1}, ", i, (i > 10 ? -1 : 0)
+        print "{\"name\": \"y\", \"type\": \"label\", \"values\": [\"-1\", \"1\"]}]}"
+    }' >"$dir/ijcnn1.json"
+    source_args="$dir/ijcnn1.csv $dir/ijcnn1.json" delta=2.0004e-5
+}
+
+ijcnn1_raw() {
+    ijcnn1
+    source_args="$dir/ijcnn1.csv - data.labels=-1,1"
 }
 
 for problem in $problems; do
     set_name=${problem%%:*} model=${problem##*:}
-    case $set_name in covtype) covtype ;; ijcnn1) ijcnn1 ;; esac
+    case $set_name in covtype) covtype ;; ijcnn1) ijcnn1 ;; ijcnn1-raw) ijcnn1_raw ;; esac
     case $model in logistic) reg=nonconvex ;; *) reg=l2 ;; esac
     set --
     for method in $methods; do

@@ -12,8 +12,12 @@ typedef struct pvi_loop_cfg { /* first member of a method's cfg */
     int64_t steps, output;
 } pvi_loop_cfg;
 /* Its rows of the parameter table. */
+#define PVI_STEPS_ROW                                                                                                \
+    {                                                                                                                \
+        "steps", PV_I64, offsetof(pvi_loop_cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy releases", NULL   \
+    }
 #define PVI_LOOP_ROWS(default_output)                                                                                \
-    { "steps", PV_I64, offsetof(pvi_loop_cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy releases", NULL },  \
+    PVI_STEPS_ROW,                                                                                                   \
     {                                                                                                                \
         "output", PV_ENUM, offsetof(pvi_loop_cfg, output), default_output, 0, 0, false, "which iterate is returned", \
             PVI_OUTPUT_CHOICES                                                                                       \

@@ -25,10 +25,10 @@ typedef struct state {
     bool certified; /* it has passed the test of (2) */
 } state;
 
-static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
+static const pv_param params[] = { PVI_STEPS_ROW,
                                    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false,
                                      "eta, step size; auto: 1/L", NULL },
-                                   PVI_SECOND_ROWS,
+                                   PVI_JOINT_ROWS,
                                    { 0 } };
 
 static pv_status resolve(void *c_, const pv_problem *p)
@@ -37,8 +37,6 @@ static pv_status resolve(void *c_, const pv_problem *p)
     pvi_second_cfg *s = &c->second;
     if (isnan(s->weight)) s->weight = s->calibration == PVI_SECOND_PAPER ? 1.0 : 0.7;
     if (isnan(s->growth)) s->growth = 1.0;
-    if (isnan(s->damping)) s->damping = 0.0;
-    if (isnan(s->radius)) s->radius = 1.0;
     if (s->loop.steps == PV_AUTO_I64) s->loop.steps = 50;
     return isnan(c->step) ? pvi_default_step(p, 1.0, &c->step) : PV_OK;
 }
@@ -60,7 +58,7 @@ static pv_status consider(state *s, const pv_problem *p, const double *w, int64_
     const pv_status st = pvi_eigen(d, t->A, t->value, t->work);
     if (st != PV_OK) return pvi_fail(p->ctx, st, "the noisy Hessian has no eigendecomposition");
     const double norm = pvi_norm2(s->s.g, d), rho = pvi_second_rho(p);
-    const double noise = sqrt(2.0 * (double)d) * pvi_second_noise(p, units) / p->joint->scale;
+    const double noise = pvi_second_spread(d, pvi_second_entry(p, units));
     const bool passed = t->value[0] >= -fmax(isfinite(rho) ? sqrt(rho * norm) : 0.0, noise);
     if (passed < s->certified || (passed == s->certified && norm >= s->lowest)) return PV_OK;
     s->certified = passed;
@@ -76,7 +74,8 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const int64_t units = pvi_second_units(&c->second, t);
 
     pvi_loop_begin(&s->s.loop, p, t, o, w);
-    pv_status st = pvi_second_query(&s->s, p, o, w, units, 0.0);
+    pv_status st = pvi_second_query(&s->s, p, o, w, units);
+    if (st == PV_OK) st = pvi_second_model(&s->s, p, w, 0.0);
     if (st == PV_OK) st = consider(s, p, w, units);
     if (st != PV_OK) return st;
     for (int64_t j = 0; j < p->d; j++) w[j] -= c->step * s->s.g[j]; /* (1) */

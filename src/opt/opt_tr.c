@@ -4,7 +4,7 @@
  * Iterates  (g_t, H_t) = pv_query_hess(w)        one joint release: clipped, summed, noised, metered        (1)
  *           h_t = argmin_{||h|| <= r} <g_t, h> + h'H_t h/2, globally                                       (2)
  *           w <- w + h_t, and r by how well (2) predicted the gradient at its end (region.c)
- * Returns   the last iterate
+ * Returns   the mean of the last half of the iterates
  *
  * Names     T: steps   r: radius   u_t: events spent on step t (second.c)
  * Privacy   (1) is one Gaussian release of a vector whose sensitivity is derived in run/noise.c (8); all else is a
@@ -18,15 +18,15 @@
  *           (e) a budget that grows from step to step, and exact Gaussian composition.
  *           calibration=paper has none of (a)-(e) but its own sensitivities 2 G and 2 K sqrt d with equal shares; with
  *           accountant=zcdp:conversion=paper its variances are 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi), as printed.
- * Defaults  T = 24, growth 16; the rest in region.c.
- * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 4 d^2 doubles.
+ * Defaults  T = 96, growth 4; the rest in region.c.
+ * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 5 d^2 doubles.
  * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region method,
  *           ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */
 #include "opt/region.h"
 
 static pv_status resolve(void *c, const pv_problem *p)
 {
-    return pvi_region_resolve(c, p, 24, 16.0);
+    return pvi_region_resolve(c, p, 96, 4.0);
 }
 
 const pv_optimizer_ops pv_optimizer_tr = {

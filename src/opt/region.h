@@ -6,8 +6,8 @@
 typedef struct pvi_region {
     pvi_second s;
     double *base, *g, *H, *h; /* the last accepted point, what was released there, the step from it; from the arena */
-    double *predicted, variance; /* of the gradient at the base, per coordinate */
-    double shift;                /* part of H's diagonal that is damping */
+    double noise;             /* per coordinate of g */
+    double *mean, entry;      /* Hessian of the loss from all releases, and the noise in its entries */
     double radius;
     bool stop; /* the next release is the last */
 } pvi_region;

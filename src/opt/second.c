@@ -49,15 +49,14 @@ double pvi_second_noise(const pv_problem *p, int64_t units)
     return isfinite(p->mu) ? p->noise_multiplier * p->sensitivity / (p->batch * sqrt((double)units)) : 0.0;
 }
 
-/* ||E/s|| of a release of so many events (5). */
-static double hessian_noise(const pv_problem *p, int64_t units)
+double pvi_second_entry(const pv_problem *p, int64_t units)
 {
-    return sqrt(2.0 * (double)p->d) * pvi_second_noise(p, units) / p->joint->scale;
+    return pvi_second_noise(p, units) / (p->joint->scale * sqrt(2.0));
 }
 
 static void warn_of_noise(const pvi_second_cfg *c, const pv_problem *p)
 {
-    const double noise = hessian_noise(p, pvi_second_units(c, c->loop.steps));
+    const double noise = pvi_second_spread(p->d, pvi_second_entry(p, pvi_second_units(c, c->loop.steps)));
     if (noise < p->L) return;
     pvi_log(p->ctx, PV_LOG_WARN,
             "signal to noise of the Hessian is %.2g: its noise is about %.3g, and no curvature of this loss is above "
@@ -101,20 +100,24 @@ static pv_status clamp(pvi_second *s, const pv_problem *p)
     return PV_OK;
 }
 
-pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, const double *w, int64_t units,
-                           double damping)
+pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, const double *w, int64_t units)
 {
-    const int64_t d = p->d;
-    pv_status st = pv_query_hess(o, w, units, s->g, s->H); /* the only data access */
+    const pv_status st = pv_query_hess(o, w, units, s->g, s->H); /* the only data access */
     if (st != PV_OK) return st;
     s->left -= units;
+    p->reg->grad(p->reg_cfg, w, s->g, p->d); /* (4) */
+    return PV_OK;
+}
+
+pv_status pvi_second_model(pvi_second *s, const pv_problem *p, const double *w, double shift)
+{
+    const int64_t d = p->d;
+    pv_status st = PV_OK;
     if (p->joint->convex && d <= PVI_DENSE_TRUST && (st = clamp(s, p)) != PV_OK)
         return pvi_fail(p->ctx, st, "the noisy Hessian has no eigendecomposition");
     double *diag = s->h;
     memset(diag, 0, (size_t)d * sizeof *diag);
-    p->reg->grad(p->reg_cfg, w, s->g, d); /* (4) */
-    p->reg->curv(p->reg_cfg, w, diag, d);
-    s->shift = damping * hessian_noise(p, units); /* (5) */
-    for (int64_t i = 0; i < d; i++) s->H[i * d + i] += diag[i] + s->shift;
+    p->reg->curv(p->reg_cfg, w, diag, d); /* (4) */
+    for (int64_t i = 0; i < d; i++) s->H[i * d + i] += diag[i] + shift;
     return PV_OK;
 }

@@ -15,74 +15,45 @@ typedef struct pvi_second { /* first member of a method's state */
     pvi_loop loop;
     pvi_trust trust;
     double *g, *H, *h; /* borrowed from the arena */
-    double shift;      /* added to the diagonal of H */
     int64_t left;      /* planned events not spent yet */
 } pvi_second;
 
-/* Rows of the parameter table. */
-#define PVI_SECOND_ROWS                                                                                              \
-    { "radius",                                                                                                      \
-      PV_F64,                                                                                                        \
-      offsetof(pvi_second_cfg, radius),                                                                              \
-      PV_AUTO,                                                                                                       \
-      1e-9,                                                                                                          \
-      1e9,                                                                                                           \
-      false,                                                                                                         \
-      "r, longest step; auto: from public quantities",                                                               \
-      NULL },                                                                                                        \
-        { "alpha",                                                                                                   \
-          PV_F64,                                                                                                    \
-          offsetof(pvi_second_cfg, alpha),                                                                           \
-          PV_AUTO,                                                                                                   \
-          1e-12,                                                                                                     \
-          1e6,                                                                                                       \
-          false,                                                                                                     \
-          "alpha, wanted second-order stationarity: sets r and T as the theory does",                                \
-          NULL },                                                                                                    \
-        { "gap",                                                                                                     \
-          PV_F64,                                                                                                    \
-          offsetof(pvi_second_cfg, gap),                                                                             \
-          1,                                                                                                         \
-          1e-12,                                                                                                     \
-          1e12,                                                                                                      \
-          false,                                                                                                     \
-          "Delta, bound on how far the start is above the minimum; with alpha",                                      \
-          NULL },                                                                                                    \
-        { "weight",                                                                                                  \
-          PV_F64,                                                                                                    \
-          offsetof(pvi_second_cfg, weight),                                                                          \
-          PV_AUTO,                                                                                                   \
-          1e-3,                                                                                                      \
-          1e3,                                                                                                       \
-          true,                                                                                                      \
-          "s K / C, weight of the Hessian in a release; auto: as much as costs little",                              \
-          NULL },                                                                                                    \
-        { "growth",                                                                                                  \
-          PV_F64,                                                                                                    \
-          offsetof(pvi_second_cfg, growth),                                                                          \
-          PV_AUTO,                                                                                                   \
-          1,                                                                                                         \
-          1e4,                                                                                                       \
-          true,                                                                                                      \
-          "q, budget of the last step over that of the first",                                                       \
-          NULL },                                                                                                    \
-        { "damping", PV_F64, offsetof(pvi_second_cfg, damping),  PV_AUTO, 0,                                         \
-          1e3,       false,  "added curvature over the noise's", NULL },                                             \
-    {                                                                                                                \
-        "calibration", PV_ENUM, offsetof(pvi_second_cfg, calibration), PVI_SECOND_DEFAULT, 0, 0, true,               \
-            "paper: its sensitivity, equal shares, equal steps", "default|paper"                                     \
-    }
+/* Rows of the parameter table: of joint releases, and of steps within a region. */
+/* clang-format off */
+#define PVI_JOINT_ROWS                                                                                               \
+    { "weight", PV_F64, offsetof(pvi_second_cfg, weight), PV_AUTO, 1e-3, 1e3, true,                                  \
+      "s K / C, weight of the Hessian in a release; auto: as much as costs little", NULL },                          \
+    { "growth", PV_F64, offsetof(pvi_second_cfg, growth), PV_AUTO, 1, 1e4, true,                                     \
+      "q, budget of the last step over that of the first", NULL },                                                   \
+    { "calibration", PV_ENUM, offsetof(pvi_second_cfg, calibration), PVI_SECOND_DEFAULT, 0, 0, true,                 \
+      "paper: its sensitivity, equal shares, equal steps", "default|paper" }
+#define PVI_REGION_ROWS                                                                                              \
+    { "radius", PV_F64, offsetof(pvi_second_cfg, radius), PV_AUTO, 1e-9, 1e9, false,                                 \
+      "r, longest step; auto: from public quantities", NULL },                                                       \
+    { "alpha", PV_F64, offsetof(pvi_second_cfg, alpha), PV_AUTO, 1e-12, 1e6, false,                                  \
+      "alpha, wanted second-order stationarity: sets r and T as the theory does", NULL },                            \
+    { "gap", PV_F64, offsetof(pvi_second_cfg, gap), 1, 1e-12, 1e12, false,                                           \
+      "Delta, bound on how far the start is above the minimum; with alpha", NULL },                                  \
+    { "damping", PV_F64, offsetof(pvi_second_cfg, damping), PV_AUTO, 0, 1e3, false,                                  \
+      "added curvature over the noise's", NULL }
+/* clang-format on */
 
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
 int64_t pvi_second_total(const pvi_second_cfg *c);
 void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j);
 pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
 pv_status pvi_second_init(pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a);
-/* Gradient and Hessian of loss + penalty at w in s->g and s->H, for so many events. */
-pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, const double *w, int64_t units,
-                           double damping);
+/* A release of so many events at w: gradient of loss + penalty in s->g, Hessian of the loss alone in s->H. */
+pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, const double *w, int64_t units);
+/* Makes s->H the model to step with: eigenvalues a convex loss can have, the penalty's curvature, a shift. */
+pv_status pvi_second_model(pvi_second *s, const pv_problem *p, const double *w, double shift);
 /* rho of loss + penalty. */
 double pvi_second_rho(const pv_problem *p);
 /* Standard deviation of the noise per coordinate of the averaged gradient, for one release of so many events. */
 double pvi_second_noise(const pv_problem *p, int64_t units);
+double pvi_second_entry(const pv_problem *p, int64_t units); /* the same per entry of the Hessian off its diagonal */
+static inline double pvi_second_spread(int64_t d, double entry) /* largest eigenvalue of that noise */
+{
+    return 2.0 * sqrt((double)d) * entry;
+}
 #endif

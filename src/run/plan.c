@@ -364,6 +364,13 @@ static pv_status pick_sampler(pvi_job *j)
     return PV_OK;
 }
 
+/* A Hessian is worth a larger sample: its release has d^2/2 coordinates, and few of them are made. */
+static double default_batch(const pvi_job *j)
+{
+    const double n = (double)j->dom.n, share = j->opt->joint ? 10.0 : 20.0, most = j->opt->joint ? n : 16384.0;
+    return fmin(n, fmin(fmax(ceil(n / share), 512.0), most));
+}
+
 static pv_status set_sampler(pvi_job *j)
 {
     const double n = (double)j->dom.n;
@@ -372,7 +379,7 @@ static pv_status set_sampler(pvi_job *j)
     const pv_status s = pick_sampler(j);
     if (s != PV_OK) return s;
     if (j->opt->ball) batch = 1.0;
-    if (isnan(batch)) batch = j->sampler == PVI_FULL_BATCH ? n : fmin(n, fmin(fmax(ceil(n / 20.0), 512.0), 16384.0));
+    if (isnan(batch)) batch = j->sampler == PVI_FULL_BATCH ? n : default_batch(j);
     if (batch > n)
         return pvi_fail(j->ctx, PV_E_PARAM, "sampler.batch=%g is more than the %lld rows there are", batch,
                         (long long)j->dom.n);

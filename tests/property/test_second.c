@@ -207,6 +207,33 @@ static void the_papers_noise(void **state)
     pv_plan_free(p);
 }
 
+/* calibration=paper of str: the variance its own lemmas ask for on the mean of a sample, whatever the sample's size;
+ * what is certified is the accountant's epsilon, far below. */
+static void the_papers_noise_on_samples(void **state)
+{
+    (void)state;
+    static const char *const batches[] = { "5000", "20000" };
+    for (int k = 0; k < 2; k++) {
+        const char *pairs[] = { "optimizer",      "str",         "optimizer.calibration", "paper", "optimizer.steps", "8",
+                                "sampler.batch",  batches[k],    "budget.relation",       "replace", "budget.epsilon", "0.5",
+                                "budget.delta",   "1e-6",        "data.rows",             "100000", "data.features",  "20",
+                                NULL };
+        pv_plan *p = plan_with(pairs);
+        pvi_job *job;
+        const double n = 1e5, T = 8, variance = 512 * T * log(5 * T / 1e-6) * log(2 / 1e-6) / pow(n * 0.5, 2);
+        PVT_OK(pvi_job_create(p, NULL, &job));
+        const double grad = job->noise_scale / job->prob.batch;
+        PVT_REL(grad * grad, variance, 0.02);
+        PVT_REL(pow(grad / job->joint.scale, 2), variance * 21 / 16, 0.02);
+        PVT_TRUE(job->cost.epsilon < 0.1);
+        pvi_job_free(job);
+        PVT_OK(pv_plan_set(p, "optimizer.growth", "2"));
+        PVT_IS(pvi_job_create(p, NULL, &job), PV_E_UNSUPPORTED);
+        PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "steps of equal budget"));
+        pv_plan_free(p);
+    }
+}
+
 /* A run that stops early spends what is left on its last release: the certificate covers the whole plan. */
 static void stopping_early_spends_the_rest(void **state)
 {
@@ -259,11 +286,92 @@ static void without_noise_the_gradient_vanishes(void **state)
     pvt_table_free(t);
 }
 
+/* ---- bad input ------------------------------------------------------------------------------------------- */
+
+static pv_status plan_status(const char *const *more)
+{
+    static const char *const common[] = { "data.rows", "20000", "data.features", "10", NULL };
+    pv_plan *p = plan_with(common);
+    pvi_job *job = NULL;
+    pv_status s = PV_OK;
+    for (; s == PV_OK && *more; more += 2) s = pv_plan_set(p, more[0], more[1]);
+    if (s == PV_OK) s = pvi_job_create(p, NULL, &job);
+    pvi_job_free(job);
+    pv_plan_free(p);
+    return s;
+}
+
+static void settings_that_cannot_work_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pairs[7], *says;
+    } bad[] = {
+        { { "optimizer", "tr", "optimizer.alpha", "0" }, "optimizer.alpha=0" },
+        { { "optimizer", "str", "optimizer.alpha", "-1" }, "optimizer.alpha=-1" },
+        { { "optimizer", "tr", "optimizer.radius", "0" }, "optimizer.radius=0" },
+        { { "optimizer", "tr", "optimizer.radius", "-2" }, "optimizer.radius=-2" },
+        { { "optimizer", "tr", "data.features", "5000" }, "use optimizer=pgd or sgd" },
+        { { "optimizer", "tr", "model", "mlp" }, "needs a smooth loss" },
+        { { "optimizer", "tr", "reg", "l1" }, "reg=l2" },
+        { { "optimizer", "gd-sosp", "optimizer.radius", "1" }, "optimizer.radius" },
+        { { "optimizer", "gd-sosp", "optimizer.damping", "1" }, "optimizer.damping" },
+        { { "optimizer", "gd-sosp", "optimizer.alpha", "1" }, "optimizer.alpha" },
+        { { "optimizer", "gd-sosp", "optimizer.gap", "1" }, "optimizer.gap" },
+        { { "optimizer", "gd-sosp", "optimizer.output", "last" }, "optimizer.output" },
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        PVT_CHECK(plan_status(bad[k].pairs) != PV_OK, "case %d was accepted", (int)k);
+        PVT_CHECK(strstr(pv_ctx_errmsg(ctx), bad[k].says), "case %d: %s", (int)k, pv_ctx_errmsg(ctx));
+    }
+}
+
+static char heard[600];
+
+static void hear(void *user, pv_level level, const char *text)
+{
+    (void)user;
+    if (level == PV_LOG_WARN) snprintf(heard, sizeof heard, "%s", text);
+}
+
+/* Fewer rows than weights, rows a plane separates, and noise far above any curvature: finite weights, and for the last a
+ * warning whose ratio is that of public numbers. */
+static void hard_tables_run(void **state)
+{
+    (void)state;
+    static const char *const methods[] = { "tr", "str", "gd-sosp" };
+    for (int m = 0; m < 3; m++)
+        for (int few = 0; few < 2; few++) {
+            const int64_t n = few ? 12 : 4000, p = few ? 30 : 4;
+            pvt_table *t = pvt_table_make(n, p, 2, 7);
+            for (int64_t i = 0; i < n; i++) /* separable by the first column */
+                t->y[i] = t->x[i * p] > 0 ? 1.0f : -1.0f;
+            const char *pairs[] = { "optimizer", methods[m], "budget.epsilon", few ? "0.01" : "2",
+                                    "run.seed",  "4",        NULL };
+            pv_plan *plan = plan_with(pairs);
+            pv_result *r;
+            double w[30];
+            int64_t d;
+            heard[0] = '\0';
+            pv_ctx_on_log(ctx, hear, NULL);
+            const pv_status s = pvi_run_matrix(plan, &t->m, NULL, NULL, &r);
+            PVT_CHECK(s == PV_OK, "%s: %s", methods[m], pv_ctx_errmsg(ctx));
+            PVT_OK(pv_result_weights(r, w, 30, &d));
+            for (int64_t j = 0; j < d; j++) PVT_TRUE(isfinite(w[j]));
+            if (few) PVT_CHECK(strstr(heard, "signal to noise of the Hessian is"), "%s", heard);
+            else PVT_TRUE(!strstr(heard, "signal to noise"));
+            pv_result_free(r);
+            pv_plan_free(plan);
+            pvt_table_free(t);
+        }
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
     const struct CMUnitTest all[] = { CASE(saddles_are_left), CASE(noise_of_several_events), CASE(the_papers_noise),
                                       CASE(stopping_early_spends_the_rest),
-                                      CASE(without_noise_the_gradient_vanishes) };
+                                      CASE(without_noise_the_gradient_vanishes), CASE(the_papers_noise_on_samples),
+                                      CASE(settings_that_cannot_work_are_refused), CASE(hard_tables_run) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
