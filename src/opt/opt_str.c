@@ -11,7 +11,7 @@
  *           mean of a sample for the variance
  *           (2) 512 G^2 T ln(5T/delta) ln(2/delta)/(n epsilon)^2,
  *           twice what is printed (256): the printed noise is too small by its own proof, and (2) is used.  A release sums
- *           m = gamma n rows with noise z B, so z = m sigma/B.  What is certified is the accountant's epsilon for that z.
+ *           m = gamma n rows with noise z Delta, so z = m sigma/Delta, Delta = B or 2 B as in run/noise.c (8).  What is certified is the accountant's epsilon for that z.
  * Defaults  T = 96, growth 1; a sample holds n/10 rows (at least 512): sampler.batch.
  * Cost      sum_t u_t samples, and T eigendecompositions; 5 d^2 doubles.
  * Reference D. Wang, J. Xu 2020, Algorithm 2; Abadi et al. 2016 for the sampled Gaussian. */
@@ -34,7 +34,8 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     const double T = (double)c->loop.steps, n = (double)p->n;
     const double sigma = sqrt(512.0 * T * log(5.0 * T / p->delta) * log(2.0 / p->delta)) * p->joint->grad /
                          (n * p->epsilon); /* (2) */
-    *z = p->batch * sigma / p->joint->clip;
+    const bool two = p->relation == PV_REL_REPLACE && p->joint_event->kind != PV_EV_POISSON; /* noise.c (3) */
+    *z = p->batch * sigma / (p->joint->clip * (two ? 2.0 : 1.0));
     return PV_OK;
 }
 

@@ -227,6 +227,10 @@ static void the_papers_noise_on_samples(void **state)
         PVT_REL(pow(grad / job->joint.scale, 2), variance * 21 / 16, 0.02);
         PVT_TRUE(job->cost.epsilon < 0.1);
         pvi_job_free(job);
+        PVT_OK(pv_plan_set(p, "sampler", "fixed")); /* another sensitivity, the same noise */
+        PVT_OK(pvi_job_create(p, NULL, &job));
+        PVT_REL(pow(job->noise_scale / job->prob.batch, 2), variance, 0.02);
+        pvi_job_free(job);
         PVT_OK(pv_plan_set(p, "optimizer.growth", "2"));
         PVT_IS(pvi_job_create(p, NULL, &job), PV_E_UNSUPPORTED);
         PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "steps of equal budget"));
