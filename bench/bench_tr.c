@@ -6,7 +6,8 @@
  * call to the finished result; then the pass that sums gradients and Hessians alone, on one thread, as useful floating
  * point operations (a multiplication and an addition for each entry of the lower triangle of every row) per second.
  * The best of all rounds is printed, wall clock and processor time: on a busy machine the second says more.
- * bench/peers/tr_peer.py does the same with numpy and scipy. */
+ * bench/peers/tr_peer.py does the same with numpy and scipy; with PRIVET_PYTHON set it is run in between, on as many threads,
+ * and the ratios are printed. */
 #include "mech/mech.h"
 #include "run/job.h"
 
@@ -53,7 +54,11 @@ static void fill(pvi_matrix *m, int64_t n, int64_t p)
     }
 }
 
-static void eight_steps(pv_ctx *ctx, const pvi_matrix *m, int rounds, int threads)
+typedef struct took {
+    double wall, cpu;
+} took;
+
+static took eight_steps(pv_ctx *ctx, const pvi_matrix *m, int rounds, int threads)
 {
     double wall = INFINITY, cpu = INFINITY;
     for (int k = 0; k < rounds; k++) {
@@ -73,10 +78,11 @@ static void eight_steps(pv_ctx *ctx, const pvi_matrix *m, int rounds, int thread
         pv_plan_free(p);
     }
     printf("eight steps of tr, %d threads: %.3f s wall, %.3f s processor\n", threads, wall, cpu);
+    return (took) { wall, cpu };
 }
 
 /* The pass in pieces of 4096 rows: the best time of every piece, so that interruptions drop out. */
-static void one_pass(pv_ctx *ctx, const pvi_matrix *m, int rounds)
+static double one_pass(pv_ctx *ctx, const pvi_matrix *m, int rounds)
 {
     const int64_t n = m->domain.n, p = m->domain.p, size = p * (p + 1) / 2, pieces = (n + 4095) / 4096;
     pv_arena *a = pvi_arena_create(ctx);
@@ -112,6 +118,32 @@ static void one_pass(pv_ctx *ctx, const pvi_matrix *m, int rounds)
     printf("one pass, one thread: %.4f s for sums (%.1f useful GFlop/s), %.4f s for the grid\n", total[0],
            (double)n * (double)size * 2e-9 / total[0], total[1]);
     pvi_arena_free(a);
+    return (double)n * (double)size * 2e-9 / total[0];
+}
+
+/* Runs the peer and prints how many times as long it takes; `rate` is that of the Hessian's pass. */
+static void peer(int rounds, int threads, took ours, double rate)
+{
+    const char *python = getenv("PRIVET_PYTHON"), *source = getenv("PRIVET_SOURCE");
+    char command[1024], line[256];
+    took at;
+    double peak;
+    if (!python) {
+        puts("peer skipped: PRIVET_PYTHON is not set");
+        return;
+    }
+    snprintf(command, sizeof command, "OPENBLAS_NUM_THREADS=%d '%s' '%s/bench/peers/tr_peer.py' %d", threads, python,
+             source ? source : ".", rounds);
+    FILE *f = popen(command, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *colon = strchr(line, ':');
+        fputs(line, stdout);
+        if (colon && sscanf(colon, ": %lf s wall, %lf s processor, %lf", &at.wall, &at.cpu, &peak) == 3)
+            printf("  one thread of ours runs at %.2f of that\n", rate / peak);
+        else if (colon && sscanf(colon, ": %lf s wall, %lf s processor", &at.wall, &at.cpu) == 2)
+            printf("  %.1f times as long by the clock, %.1f times the processor\n", at.wall / ours.wall, at.cpu / ours.cpu);
+    }
+    if (f) pclose(f);
 }
 
 int main(int argc, char **argv)
@@ -122,8 +154,9 @@ int main(int argc, char **argv)
     pv_ctx *ctx;
     if (pv_ctx_create(NULL, &ctx) != PV_OK || pvi_set_threads(ctx, threads) != PV_OK) return 1;
     fill(&m, n, p);
-    eight_steps(ctx, &m, rounds, threads);
-    one_pass(ctx, &m, rounds);
+    const took before = eight_steps(ctx, &m, rounds, threads);
+    peer(rounds < 3 ? rounds : 3, threads, before, one_pass(ctx, &m, rounds));
+    if (getenv("PRIVET_PYTHON")) eight_steps(ctx, &m, rounds, threads); /* again: is the machine as it was? */
     free(m.x), free(m.y), free(m.norm);
     pv_ctx_free(ctx);
     return 0;
