@@ -27,7 +27,7 @@ const option cli_options[] = {
     { "threads", "run.threads", "N", "threads; 0 takes every core", PLAN | OPT_DATA },
     { "config", NULL, "FILE", "read settings from a JSON file first", PLAN },
     { "dump-config", NULL, "FILE", "write the settings as JSON; - prints them and stops", PLAN },
-    { "file", "file", "FILE", "a certificate, or a tree of events as JSON", OPT_ACCT },
+    { "file", "file", "FILE", "a tree of events as JSON; a certificate is for privet verify", OPT_ACCT },
     { "group", "rows", "K", "protect any K rows at once instead of one", OPT_ACCT },
     { "all", "all", NULL, "show every accountant that has a proof", OPT_ACCT },
     { "svg", "svg", "FILE", "draw the curve and the errors of every test", OPT_DRAW },

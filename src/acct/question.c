@@ -2,7 +2,7 @@
  *
  * A request names the events in one of three ways,
  *   "events": {...}      an event tree, in the canonical form of event_json.c
- *   "file": "path"       the same, in a file, or a certificate
+ *   "file": "path"       the same, in a file
  *   "mechanism": "gaussian", "z": 1.1, "q": 0.01, "sampler": "poisson", "steps": 100
  *                        or laplace with "scale", select with "eps0", ball with "delta0", eps-delta with
  *                        "eps0" and "delta0"; q 1 and steps 1 when absent
@@ -190,13 +190,6 @@ static pv_status noisy_gd_event(pvi_request *r, double unit)
     return r->ev ? pvi_event_check(r->ctx, r->ev) : pvi_nomem(r->ctx);
 }
 
-/* A file may be a certificate: its events under the relation asked about. */
-static const pvi_json *tree_in(const pvi_request *r, const pvi_json *v)
-{
-    const pvi_json *events = pvi_json_get(v, r->rel == PV_REL_REPLACE ? "events_replace" : "events");
-    return events && !pvi_json_get(v, "kind") ? events : v;
-}
-
 static pv_status file_event(pvi_request *r, const char *path)
 {
     char *body;
@@ -206,7 +199,10 @@ static pv_status file_event(pvi_request *r, const char *path)
     if (s != PV_OK) return s;
     s = pvi_json_parse(r->ctx, r->arena, path, body, len, &v);
     pvi_free(r->ctx, body);
-    return s == PV_OK ? pvi_event_parse(r->ctx, r->arena, path, tree_in(r, v), &r->ev) : s;
+    if (s != PV_OK) return s;
+    if (pvi_json_get(v, "format")) /* its events count only with all the rest of it, and that is for verify to check */
+        return pvi_fail(r->ctx, PV_E_PARAM, "%s is a certificate: privet verify %s recomputes its cost", path, path);
+    return pvi_event_parse(r->ctx, r->arena, path, v, &r->ev);
 }
 
 static pv_status read_events(pvi_request *r, double unit)

@@ -128,6 +128,7 @@ pv_status pvi_entropy(pv_ctx *ctx, void *out, size_t size); /* operating system;
 /* ChaCha20 keystream blocks from `counter` (64-byte blocks) on. */
 void pvi_chacha20(const uint8_t key[PVI_KEY_SIZE], uint64_t nonce, uint64_t counter, uint8_t *out, size_t size);
 void pvi_wipe(void *p, size_t size);
+void pvi_wipe_stack(void); /* what the functions just called left behind: registers a compiler spilled */
 void pvi_hash(const uint8_t *key, size_t key_len, const void *data, size_t size, uint8_t out[PVI_HASH_SIZE]);
 typedef struct pvi_hasher {
     _Alignas(64) uint8_t opaque[512];

@@ -33,6 +33,11 @@ void pvi_wipe(void *p, size_t size)
     sodium_memzero(p, size);
 }
 
+void pvi_wipe_stack(void)
+{
+    sodium_stackzero(4096);
+}
+
 void pvi_hash(const uint8_t *key, size_t key_len, const void *data, size_t size, uint8_t out[PVI_HASH_SIZE])
 {
     crypto_generichash(out, PVI_HASH_SIZE, data, size, key, key_len);

@@ -148,9 +148,10 @@ void PVI_NAME(pvi_chacha_blocks)(const uint8_t *key, uint64_t nonce, uint64_t co
     uint8_t rest[64 * LANES];
     load_state(key, nonce, in);
     for (; blocks >= LANES; blocks -= LANES, counter += LANES, out += sizeof rest) some_blocks(in, counter, out);
-    if (blocks == 0) return;
-    some_blocks(in, counter, rest);
-    memcpy(out, rest, 64 * blocks);
-    pvi_wipe(rest, sizeof rest);
+    if (blocks > 0) {
+        some_blocks(in, counter, rest);
+        memcpy(out, rest, 64 * blocks);
+        pvi_wipe(rest, sizeof rest);
+    }
     pvi_wipe(in, sizeof in);
 }

@@ -38,4 +38,5 @@ void pvi_words_wide(const pvi_words *w, int64_t i, pvi_wide *out)
 void pvi_words_end(pvi_words *w)
 {
     pvi_wipe(w, sizeof *w);
+    pvi_wipe_stack();
 }

@@ -92,6 +92,7 @@ static void add_part(void *arg, int64_t task, int thread)
         if (c.words.k->round_add(c.y, margin, a->x + j, m)) settle(&c, s, margin, a->x + j, pairs, m);
     }
     pvi_wipe(&c, sizeof c);
+    pvi_wipe_stack();
 }
 
 void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d)

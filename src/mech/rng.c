@@ -137,6 +137,7 @@ static void refill(pv_rng *r)
     r->kernels->chacha(s->key, 0, 0, s->buf, BLOCKS); /* (1) */
     memcpy(s->key, s->buf, sizeof s->key);
     pvi_wipe(s->buf, sizeof s->key);
+    pvi_wipe_stack();
     s->unread = STREAM - PVI_KEY_SIZE;
 }
 

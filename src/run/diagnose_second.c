@@ -102,7 +102,9 @@ static pv_status reference(const pvi_job *j, const pvi_matrix *m, pvi_diagnosis 
     }
     ctx->log = log;
     ctx->progress = progress;
-    return s;
+    if (s == PV_OK || s == PV_E_NOMEM) return s;
+    *best = NAN; /* a run without noise must not decide whether the private model leaves */
+    return PV_OK;
 }
 
 /* ---- report -------------------------------------------------------------------------------------------------- */

@@ -77,7 +77,8 @@ static pv_status fill_cost(pv_result *r, const pvi_job *j)
     const bool replace = j->prob.relation == PV_REL_REPLACE;
 
     c->relation = j->prob.relation;
-    c->events = pvi_event_scale(r->arena, j->events, 1.0);
+    c->events = j->private_run ? pvi_event_scale(r->arena, j->events, 1.0)
+                               : pv_ev_leaf(r->arena, PV_EV_NONPRIVATE, 0.0, 0.0); /* no noise, no event */
     if (!c->events) return pvi_nomem(r->ctx);
     c->epsilon = c->epsilon_replace = INFINITY;
     c->delta = 1.0;
