@@ -96,6 +96,7 @@ int main(int argc, char **argv)
     pv_ctx *ctx;
     if (!m || !m->open || pv_ctx_create(NULL, &ctx)) return 1;
     pvi_param_defaults(m->head.params, &cfg);
+    cfg.augment = 1;
     if (m->open(&cfg, &dom, ctx) != PV_OK) return 1;
     const int64_t d = cfg.net.d;
     float *x = get(sizeof *x * (size_t)(ROWS * p)), *y = get(sizeof *y * ROWS), *g = get(sizeof *g * (size_t)d),

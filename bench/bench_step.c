@@ -86,6 +86,7 @@ static double train(pv_ctx *ctx, const pvi_matrix *m, const char *steps, bool pr
     pv_ctx_on_progress(ctx, tick, &w);
     if (pv_plan_create(ctx, &plan) != PV_OK) return 0;
     const char *const set[][2] = { { "model", "mnist-cnn" },
+                                   { "model.augment", "1" },
                                    { "optimizer", "sgd" },
                                    { "optimizer.steps", steps },
                                    { "optimizer.step", "0.05" },

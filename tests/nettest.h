@@ -26,6 +26,7 @@ static inline void nt_make(nt_net *f, pv_ctx *ctx, pv_arena *a, const char *mode
     *f = (nt_net) { .ops = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, model) };
     pvi_param_defaults(f->ops->head.params, &f->cfg);
     if (layers) f->cfg.layers = layers;
+    f->cfg.augment = 1; /* more: nt_augment */
     const int64_t p = h ? h * w * c : c;
     f->dom = (pv_domain) { .n = rows, .p = p, .row_norm = 2, .classes = classes, .y_lo = -1, .y_hi = 1 };
     if (h) f->dom.height = h, f->dom.width = w, f->dom.channels = c;

@@ -22,7 +22,7 @@ methods() { # part, rows, image, train file, test file, sigmas of sgd, settings.
     part=$1 rows=$2 image=$3 train=$4 test=$5 sigmas=$6
     shift 6
     steps=$((epochs * rows / 256))
-    set -- "$@" sampler.batch=256 optimizer.output=last "optimizer.steps=$steps" --epsilon 1000
+    set -- "$@" model.augment=1 sampler.batch=256 optimizer.output=last "optimizer.steps=$steps" --epsilon 1000
     for sigma in $sigmas; do
         line "$part" "sgd sigma $sigma" "$rows" "$image" "$train" "$test" --optimizer sgd optimizer.smoothing="$sigma" \
             optimizer.step=0.15 optimizer.momentum=0 optimizer.warmup=0 "$@"

@@ -347,7 +347,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
     {                                                                                                                \
         key, type, offsetof(pvi_net_cfg, field), def, lo, hi, cert, help, text                                       \
     }
-#define COMMON_ROWS                                                                                                  \
+#define COMMON_ROWS(views)                                                                                           \
     ROW("loss", PV_ENUM, loss, LOSS_AUTO, 0, 0, true, "auto: cross-entropy for classes, squared for numbers",        \
         "auto|cross-entropy|squared"),                                                                               \
         ROW("clipping", PV_ENUM, clipping, PVI_CLIP_FLAT, 0, 0, true,                                                \
@@ -357,15 +357,16 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
             NULL),                                                                                                   \
         ROW("scale", PV_F64, scale, PV_AUTO, 1e-6, 1e6, false, "factor of every input value; auto: sqrt(columns)/R", \
             NULL),                                                                                                   \
-        ROW("augment", PV_I64, augment, 1, 1, PVI_MAX_VIEWS, false,                                                  \
+        ROW("augment", PV_I64, augment, views, 1, PVI_MAX_VIEWS, false,                                              \
             "views of every image, whose gradients are averaged before clipping; 1: the image alone", NULL),         \
         ROW("shift", PV_I64, shift, 1, 0, 1000, false, "pixels by which a view is moved, at most", NULL),            \
-        ROW("flip", PV_BOOL, flip, 0, 0, 1, false, "every other view has left and right exchanged, at random", NULL), \
+        ROW("flip", PV_BOOL, flip, 0, 0, 1, false, "views have left and right exchanged at random", NULL),           \
         ROW("seed", PV_I64, seed, 1, 0, 9e15, false, "of the public start weights and views", NULL)
 
-#define NET_MODEL(cname, text, what, default_layers)                                                                 \
+#define NET_MODEL(cname, text, what, views, default_layers)                                                          \
     static const pv_param cname##_params[] = {                                                                       \
-        ROW("layers", PV_STR, layers, 0, 0, 0, true, "the network, layer by layer", default_layers), COMMON_ROWS,    \
+        ROW("layers", PV_STR, layers, 0, 0, 0, true, "the network, layer by layer", default_layers),                 \
+        COMMON_ROWS(views),                                                                                          \
         { 0 }                                                                                                        \
     };                                                                                                               \
     const pv_model_ops pv_model_##cname = {                                                                          \
@@ -392,13 +393,13 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
         .clip = 1.0,                                                                                                 \
     }
 
-NET_MODEL(mlp, "mlp", "a network on tables: layers of a description, dense64,relu,dense unless said",
+NET_MODEL(mlp, "mlp", "a network on tables: layers of a description, dense64,relu,dense unless said", 1,
           "dense64,relu,dense");
-NET_MODEL(cnn, "cnn", "a network on images: layers of a description, for example conv16x3,relu,pool2,dense",
+NET_MODEL(cnn, "cnn", "a network on images: layers of a description, for example conv16x3,relu,pool2,dense", 1,
           "conv16x3same,relu,pool2,conv32x3same,relu,pool2,dense");
-NET_MODEL(mnist_cnn, "mnist-cnn", "the tutorial network for MNIST: two convolutions, two dense layers",
+NET_MODEL(mnist_cnn, "mnist-cnn", "the tutorial network for MNIST: two convolutions, two dense layers", 3,
           "conv16x8s2same,relu,pool2s1,conv32x4s2valid,relu,pool2s1,flatten,dense32,relu,dense");
-NET_MODEL(cifar_cnn, "cifar-cnn", "the tutorial network for CIFAR-10: two convolutions, three dense layers",
+NET_MODEL(cifar_cnn, "cifar-cnn", "the tutorial network for CIFAR-10: two convolutions, three dense layers", 1,
           "conv64x5same,relu,pool3s2,conv64x5same,relu,pool3s2,flatten,dense384,relu,dense192,relu,dense");
 
 extern const pv_model_ops pv_model_split_mlp; /* opens its network itself */

@@ -25,7 +25,7 @@
  * Vertices  Frank-Wolfe gains 2 L D^2/T and loses the width W of the set times the noise, s sqrt(T) W: balanced by
  *             T = (2 L D^2/(s W))^(2/3), D the radius of the set                                              (4)
  * No L      (a network) leaves (2) without meaning; noise alone may then carry the weights 16 far:
- *             H = 16/(s sqrt(d)), eta = 1/(2C)                                                                (5)
+ *             H = 16/(s sqrt(d)), eta = 1/C                                                                   (5)
  * Privacy   n, d, k, epsilon, delta, clip and the loss's constants are public: nothing here depends on a row.
  * Reference (2) Nesterov 2018, Theorem 2.1.14; convexity of clipped linear models: Song, Steinke, Thakkar, Thakurta 2021. */
 #include "opt/opt.h"
@@ -127,7 +127,7 @@ static void choose_steps(const pv_problem *p, const pvi_pace_rule *r, double H, 
 static pv_status longest_step(const pv_problem *p, double factor, double *eta)
 {
     const double L = pvi_smoothness(p);
-    if (p->start && !isfinite(L)) return *eta = 0.5 / p->G, PV_OK; /* (5) */
+    if (p->start && !isfinite(L)) return *eta = 1.0 / p->G, PV_OK; /* (5) */
     if (!isfinite(L) || !(L > 0.0))
         return pvi_fail(p->ctx, PV_E_PARAM,
                         "this loss has no smoothness constant to take a step from: set optimizer.step");
@@ -139,7 +139,7 @@ static void say_step(const pv_problem *p, double factor, double eta)
 {
     const double L = pvi_smoothness(p);
     if (isfinite(L)) pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.step = %g: %g/L with smoothness L = %g", eta, factor, L);
-    else pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.step = %g: a clipped gradient moves the weights by 1/2", eta);
+    else pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.step = %g: a clipped gradient moves the weights by 1", eta);
 }
 
 pv_status pvi_default_step(const pv_problem *p, double factor, double *eta)
