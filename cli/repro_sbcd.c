@@ -124,7 +124,7 @@ static const panel fig1_panels[] = {
 #define TRAIN                                                                                                        \
     "optimizer=sbcd model.layers=dense200,relu,dense200,relu,dense200,relu,dense200,relu,dense sampler=cyclic "      \
     "sampler.batch=960 optimizer.step=0.01 clip=0.1 optimizer.epochs=@ optimizer.calibration=paper "                 \
-    "budget.epsilon=1000000 budget.delta=1e-5 accountant=gaussian"
+    "optimizer.output=last budget.epsilon=1000000 budget.delta=1e-5 accountant=gaussian"
 #define CONSTANT " optimizer.noise=constant:0.01"
 #define DECREASE " optimizer.noise=linear:@*0.0008+0.0067,0.0075"
 #define EPOCHS   "{10 50|10 20 30 40 50}"
