@@ -163,22 +163,21 @@ static void put_table(FILE *f, const item *it, const summary *s)
 
 static void put_picture(FILE *f, const item *it, const summary *s)
 {
-    enum { COLUMNS = 3 };
     int panels = 0, height[16] = { 0 }, top = 0;
-    while (it->panels[panels].title) {
-        const int h = panel_height(it, panels), row = panels / COLUMNS;
-        if (h > height[row]) height[row] = h;
-        panels++;
+    while (it->panels[panels].title) panels++;
+    const int columns = panels == 4 ? 2 : panels < 3 ? panels : 3, width = plot_width * columns;
+    for (int k = 0; k < panels; k++) {
+        const int h = panel_height(it, k);
+        if (h > height[k / columns]) height[k / columns] = h;
     }
-    for (int i = 0; i <= (panels - 1) / COLUMNS; i++) top += height[i];
-    const int width = plot_width * (panels < COLUMNS ? panels : COLUMNS);
+    for (int i = 0; i <= (panels - 1) / columns; i++) top += height[i];
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n"
             "<title>%s, %s: %s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
             width, top, width, top, it->paper, it->figure, it->shows);
     for (int k = 0, y = 0; k < panels; k++) {
-        panel_draw(f, it, k, s, (double)(k % COLUMNS) * plot_width, y);
-        if (k % COLUMNS == COLUMNS - 1) y += height[k / COLUMNS];
+        panel_draw(f, it, k, s, (double)(k % columns) * plot_width, y);
+        if (k % columns == columns - 1) y += height[k / columns];
     }
     fputs("</svg>\n", f);
 }
