@@ -33,7 +33,7 @@ const option cli_options[] = {
     { "svg", "svg", "FILE", "draw the curve and the errors of every test", OPT_DRAW },
     { "format", NULL, "NAME", "onnx, npz or safetensors; default: what the file's name ends in", OPT_FORMAT },
     { "runs", "runs", "N", "runs of every point, instead of the paper's number", OPT_REPRO },
-    { "quick", "quick", NULL, "fewer points, runs and steps: everything within a quarter of an hour", OPT_REPRO },
+    { "quick", "quick", NULL, "fewer points, rows, runs and steps: minutes instead of hours", OPT_REPRO },
     { "full", "full", NULL, "also what takes hours: CIFAR-10", OPT_REPRO },
     { "markdown", "markdown", NULL, "of a folder of results: a text instead of a page", OPT_PAGE },
     { "out", NULL, "FILE", "where the result goes (a model: model.pvt)", OPT_OUT },

@@ -123,8 +123,12 @@ static void plots(const sheet *o, const item *it, const summary *s)
 
 static void paragraph_of(const sheet *o, const char *name, const char *words)
 {
+    char *trimmed = strdup(words); /* texts of tables may end in a blank, for another one to follow */
+    if (!trimmed) abort();
+    for (size_t n = strlen(trimmed); n && trimmed[n - 1] == ' '; n--) trimmed[n - 1] = '\0';
     fprintf(o->f, o->text ? "%s " : "<p><strong>%s</strong> ", name);
-    put_words(o, words);
+    put_words(o, trimmed);
+    free(trimmed);
     fputs(o->text ? "\n\n" : "</p>\n", o->f);
 }
 
@@ -178,15 +182,29 @@ static void put_item(const sheet *o, const item *it, const char *folder, const s
     if (!o->text) put_commands(o, it, folder);
 }
 
-static void introduction(const sheet *o, int items, int missing)
+/* Items whose results are not in the folder, by name. */
+static void missing_names(const char *folder, char *out, size_t cap)
 {
-    char words[640];
+    const item *it;
+    summary s;
+    size_t n = 0;
+    out[0] = '\0';
+    for (int i = 0; (it = repro_item(i)) != NULL && n < cap; i++) {
+        if (summary_read(it, folder, &s)) summary_free(&s);
+        else n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? ", " : "; not among them: ", it->name);
+    }
+}
+
+static void introduction(const sheet *o, const char *folder, int items)
+{
+    char words[1024], missing[512];
+    missing_names(folder, missing, sizeof missing);
     snprintf(words, sizeof words,
-             "%d tables and figures of five papers, %d not in this folder. Means over runs, \xc2\xb1 their standard "
-             "deviation; in "
-             "brackets what the paper prints. Measures on rows (accuracy, loss, gradient) are computed without noise "
-             "and are "
-             "not covered by the certificates; the data sets are public. Made by privet %s.",
+             "%d tables and figures of five papers%s. Means over runs, \xc2\xb1 their standard deviation; in "
+             "brackets what the "
+             "paper prints. Measures on rows (accuracy, loss, gradient) are computed without noise and are not "
+             "covered by the "
+             "certificates; the data sets are public. Made by privet %s.",
              items, missing, pv_version());
     fputs(o->text ? "" : "<p>", o->f);
     put_words(o, words);
@@ -199,13 +217,13 @@ int results_page(cli *c, const char *folder, const char *out, bool markdown)
     size_t len;
     const item *it;
     summary s;
-    int found = 0, all = 0;
+    int found = 0;
     sheet o = { open_memstream(&text, &len), markdown };
     if (!o.f) abort();
-    for (; (it = repro_item(all)) != NULL; all++)
+    for (int i = 0; (it = repro_item(i)) != NULL; i++)
         if (summary_read(it, folder, &s)) summary_free(&s), found++;
     if (!markdown) html_begin(o.f, "Results", folder);
-    introduction(&o, found, all - found);
+    introduction(&o, folder, found);
     for (int i = 0; (it = repro_item(i)) != NULL; i++) {
         if (!summary_read(it, folder, &s)) continue;
         put_item(&o, it, folder, &s);
