@@ -276,6 +276,7 @@ static int do_all(work *w, const item *only)
         else do_item(w, it); /* the first failure is the code, and no reason to miss the rest */
         fflush(stdout);
     }
+    row("NOT PRIVATE", "accuracies, losses and gradients in these files are computed on rows without noise");
     if (code == EXIT_DONE) code = failed;
     return code == EXIT_DONE && w->skipped ? EXIT_MISSING : code;
 }

@@ -202,9 +202,8 @@ static void introduction(const sheet *o, const char *folder, int items)
     snprintf(words, sizeof words,
              "%d tables and figures of five papers%s. Means over runs, \xc2\xb1 their standard deviation; in "
              "brackets what the "
-             "paper prints. Measures on rows (accuracy, loss, gradient) are computed without noise and are not "
-             "covered by the "
-             "certificates; the data sets are public. Made by privet %s.",
+             "paper prints. Measures on rows (accuracy, loss, gradient) are computed without noise, NOT PRIVATE and not "
+             "covered by the certificates; the data sets are public. Made by privet %s.",
              items, missing, pv_version());
     fputs(o->text ? "" : "<p>", o->f);
     put_words(o, words);

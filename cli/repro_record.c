@@ -1,7 +1,7 @@
 /* repro_record.c - a line per finished run in RESULTS/runs.csv, so that an interrupted set goes on where it stopped.
  *
- * A run is known by its command, which holds every setting, and by its number; figures of the same runs share them.
- *  A line is written by one call and synced; a torn last line is no record.  Texts are in quotes, numbers have
+ * A run is known by its command, which holds every setting, its number and the version whose defaults it had; figures of
+ * the same runs share them.  A line is written by one call and synced; a torn last line is no record.  Texts are in quotes, numbers have
  * 9 digits, what was not measured is empty. */
 #include "repro.h"
 
@@ -12,8 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const names[MEASURES] = { "value",    "accuracy", "log_loss", "objective",
-                                             "gradient", "epsilon",  "seconds" };
+/* What is computed on rows without noise says so wherever it stands. */
+static const char *const names[MEASURES] = { "value",
+                                             "accuracy_not_private",
+                                             "log_loss_not_private",
+                                             "objective_not_private",
+                                             "gradient_not_private",
+                                             "epsilon",
+                                             "seconds" };
 
 static void runs_path(const place *p, char out[4200])
 {
@@ -28,7 +34,7 @@ static void put_number(FILE *f, double x)
 
 static void put_line(FILE *f, const record *r)
 {
-    fprintf(f, "\"%s\",%d,", r->command, r->run);
+    fprintf(f, "\"%s\",%d,%s,", r->command, r->run, pv_version());
     for (int i = 0; i < MEASURES; i++) put_number(f, r->m[i]);
     fputc('"', f);
     for (int i = 0; i < r->n_curve; i++) fprintf(f, "%s%.9g:%.9g", i ? " " : "", r->curve_x[i], r->curve_y[i]);
@@ -41,7 +47,7 @@ static char *line_of(const record *r, bool header, size_t *len)
     FILE *f = open_memstream(&text, len);
     if (!f) abort();
     if (header) {
-        fputs("command,run,", f);
+        fputs("command,run,version,", f);
         for (int i = 0; i < MEASURES; i++) fprintf(f, "%s,", names[i]);
         fputs("curve\n", f);
     }
@@ -117,7 +123,7 @@ int record_find(const place *p, record *r)
     runs_path(p, path);
     FILE *f = fopen(path, "re");
     if (!f) return errno == ENOENT ? 0 : (complain(EXIT_INPUT, "%s: %s", path, strerror(errno)), -1);
-    if (asprintf(&key, "\"%s\",%d,", r->command, r->run) < 0) abort();
+    if (asprintf(&key, "\"%s\",%d,%s,", r->command, r->run, pv_version()) < 0) abort();
     while (!found && getline(&text, &cap, f) > 0)
         if (strncmp(text, key, strlen(key)) == 0) found = take(text + strlen(key) - 1, r);
     fclose(f);

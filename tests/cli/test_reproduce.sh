@@ -89,7 +89,8 @@ cp r/runs.csv before.csv
 kept=$(($(wc -l <before.csv) - 1))
 printf '"privet train DATA/ijcnn1' >>r/runs.csv
 ok reproduce tr-fig6 --quick --runs 1 --out r
-same 'went on' "tr-fig6      r/tr-fig6.csv .svg .commands: 16 runs, $((16 - kept)) of them now" "$(cat out)"
+same 'went on' "tr-fig6      r/tr-fig6.csv .svg .commands: 16 runs, $((16 - kept)) of them now" "$(head -1 out)"
+has out 'NOT PRIVATE'
 same 'what was recorded stays' "$(cat before.csv)" "$(head -n $((kept + 1)) r/runs.csv)"
 ok reproduce tr-fig6 --quick --runs 1 --out r
 has out '16 runs, 0 of them now'
