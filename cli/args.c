@@ -100,15 +100,22 @@ static const option *find_option(const command *cmd, const char *name, size_t le
     return NULL;
 }
 
+/* The command's own options that name something; NULL: another one. */
+static const char **own_value(args *a, const option *o)
+{
+    if (o->key) return NULL;
+    if (strcmp(o->name, "out") == 0) return &a->out;
+    if (strcmp(o->name, "certificate") == 0) return &a->certificate;
+    if (strcmp(o->name, "config") == 0) return &a->config;
+    if (strcmp(o->name, "dump-config") == 0) return &a->dump_config;
+    return strcmp(o->name, "format") == 0 ? &a->format : NULL;
+}
+
 /* The command's own options; the others are settings. */
 static void store(args *a, const option *o, const char *value)
 {
     if (o->key) a->settings[a->n_settings++] = (setting) { o->key, value };
-    else if (strcmp(o->name, "out") == 0) a->out = value;
-    else if (strcmp(o->name, "certificate") == 0) a->certificate = value;
-    else if (strcmp(o->name, "config") == 0) a->config = value;
-    else if (strcmp(o->name, "dump-config") == 0) a->dump_config = value;
-    else if (strcmp(o->name, "format") == 0) a->format = value;
+    else if (own_value(a, o)) *own_value(a, o) = value;
     else if (strcmp(o->name, "json") == 0) a->json = true;
     else if (strcmp(o->name, "quiet") == 0) a->quiet = true;
     else if (strcmp(o->name, "help") == 0) a->help = true;
@@ -136,6 +143,9 @@ static int parse_option(const command *cmd, int argc, char **argv, int *i, args 
         value = argv[++*i];
     }
     if (!*value && !o->key) return usage("--%s needs a value (%s)", o->name, o->word);
+    const char **own = own_value(a, o);
+    if (own && *own && strcmp(*own, value) != 0)
+        return usage("--%s is given twice: %s and %s", o->name, *own, value);
     store(a, o, value);
     return EXIT_DONE;
 }

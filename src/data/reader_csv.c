@@ -21,6 +21,7 @@ static int64_t count_fields(pvi_cursor *k)
 /* What a header that does not fit most often means. */
 static const char *header_hint(const pvi_span *f, char separator)
 {
+    if (memchr(f->s, '\0', f->len)) return "; this is no text in UTF-8: another kind of file, or UTF-16";
     if (memchr(f->s, '\r', f->len)) return "; lines must end with a line feed, not with a carriage return alone";
     if (separator != ';' && memchr(f->s, ';', f->len)) return "; \"separator\": \";\" in the schema reads semicolons";
     if (separator != '\t' && memchr(f->s, '\t', f->len)) return "; \"separator\": \"\\t\" in the schema reads tabs";

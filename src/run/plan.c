@@ -231,6 +231,8 @@ static pv_status shape_from_settings(pvi_job *j)
             return pvi_fail(j->ctx, PV_E_PARAM,
                             "data.y_min=%g data.y_max=%g: the lower bound must be below the upper", labels.y_lo,
                             labels.y_hi);
+    } else if (labels.classes < 0 && !pvi_model_is_auto(j->plan)) {
+        pvi_log(j->ctx, PV_LOG_NOTE, "two classes are assumed; data.labels=a,b,c or a schema declares more");
     }
     pvi_shape image;
     const pv_status bad = pvi_image_parse(j->ctx, c->image, &image);

@@ -103,6 +103,7 @@ usage_error 'unknown setting bugdet.epsilon: did you mean budget.epsilon? (`priv
 usage_error 'unknown setting optimizer.stps: did you mean optimizer.steps? (`privet list` shows every setting)' optimizer.stps=1
 usage_error 'unknown setting wibble: `privet list` shows every setting' wibble=1
 usage_error 'optimizer=pdg: no such optimizer, did you mean pgd?' --optimizer pdg
+fails 2 'privet: --out is given twice: a.pvt and b.pvt' train rows --out a.pvt --out b.pvt
 usage_error 'model=logistc: no such model, did you mean logistic?' --model logistc
 usage_error 'privacy=maybe: one of on|off is needed' --privacy maybe
 
