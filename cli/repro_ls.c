@@ -117,7 +117,8 @@ static const panel fig3_panels[] = {
 
 /* ---- the network of the tutorial ---------------------------------------------------------------------------- */
 
-#define CNN        "model=mnist-cnn sampler=poisson sampler.batch=256 clip=1 optimizer.output=last budget.delta=1e-5"
+#define CNN                                                                                                          \
+    "model=mnist-cnn model.augment=1 sampler=poisson sampler.batch=256 clip=1 optimizer.output=last budget.delta=1e-5"
 #define SGD(step)  "optimizer=sgd optimizer.momentum=0 optimizer.warmup=0 optimizer.step=" #step
 #define ADAM(step) "optimizer=adam optimizer.step=" #step
 #define CNN_TAKEN                                                                                                    \
