@@ -87,7 +87,8 @@ pv_status pv_list(pv_ctx *ctx, const char *kind, char **json)
         pvi_str_puts(&b, k ? ", " : "");
         pvi_str_puts(&b, names[k]);
     }
-    pvi_fail(ctx, PV_E_PARAM, "no kind of plug-in is called %s; there is %s", kind, b.s);
+    const pv_status s = b.failed ? pvi_nomem(ctx)
+                                 : pvi_fail(ctx, PV_E_PARAM, "no kind of plug-in is called %s; there is %s", kind, b.s);
     pvi_str_free(&b);
-    return PV_E_PARAM;
+    return s;
 }

@@ -149,6 +149,17 @@ static double sum_error(const pvi_job *j)
     return j->sparse ? 0.0 : j->radius * j->model.ops->rounding(j->model.cfg, m, j->prob.d);
 }
 
+/* T draws walk about R sqrt(T) far, T gradients T C at most. */
+static void warn_of_ball(const pvi_job *j)
+{
+    const double T = (double)j->opt->steps(j->opt_cfg), drift = j->noise_scale * sqrt(T), reach = j->radius * T;
+    if (drift > reach)
+        pvi_log(j->ctx, PV_LOG_WARN,
+                "over %.0f steps noise moves the weights %.2g times as far as gradients could: the result will be "
+                "noise; ball noise wants many more rows, fewer steps or a larger delta",
+                T, drift / reach);
+}
+
 /* (2), (3), (4).  The grid is chosen for the noise without the allowance, then the allowance for the
  * grid enlarges the noise: the spacing stays at least as fine as intended. */
 static pv_status set_sensitivity(pvi_job *j)
@@ -178,11 +189,7 @@ static pv_status set_sensitivity(pvi_job *j)
             j->ctx, PV_E_UNSUPPORTED,
             "noise %g does not fit the grid of sums of %lld rows with clip %g: less noise or fewer steps would",
             j->noise_scale, (long long)j->dom.n, C);
-    if (j->opt->ball && j->noise_scale > j->prob.batch * C)
-        pvi_log(j->ctx, PV_LOG_WARN,
-                "noise %.3g is more than the gradients of all rows can add up to (%.3g): the result will be noise; "
-                "ball noise wants many more rows, fewer steps or a larger delta",
-                j->noise_scale, j->prob.batch * C);
+    if (j->private_run && j->opt->ball) warn_of_ball(j);
     return PV_OK;
 }
 
