@@ -25,7 +25,7 @@ static const char style[] =
     ".box{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;overflow-wrap:normal}\n"
     "td,th{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--edge)}\n"
     "th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right}td.hit{font-weight:700}\n"
-    ".pair{display:flex;flex-wrap:wrap;gap:1rem}.pair figure{flex:1 1 18rem;max-width:30rem;margin:0}\n"
+    ".pair{display:flex;flex-wrap:wrap;gap:1rem}.pair figure{flex:0 1 23rem;min-width:min(18rem,100%);margin:0}\n"
     "svg{width:100%;height:auto}svg .ink{fill:var(--ink)}svg .grid{stroke:var(--grid)}svg .frame{stroke:var(--ink)}\n"
     "svg .soft{stroke:var(--soft)}svg .shade{fill:var(--shade)}svg .series0{stroke:var(--line)}"
     "svg .dot0{fill:var(--line)}\n"

@@ -65,7 +65,8 @@ static const sweep fig2[] = { { "synthetic", "linear", NULL, NULL, lengths, NULL
 static const sweep fig3[] = { { "synthetic", "linear", NULL, NULL, linear_sizes, NULL },
                               { "covtype", "covtype", NULL, NULL, covtype_sizes, NULL },
                               { 0 } };
-static const sweep fig4[] = { { "half", "covtype:200000", NULL, NULL, methods_half, NULL },
+static const sweep fig4[] = { { "small", "linear", NULL, NULL, methods_half, NULL },
+                              { "half", "covtype:200000", NULL, NULL, methods_half, NULL },
                               { "two", "covtype:200000", NULL, NULL, methods_two, NULL },
                               { 0 } };
 
@@ -81,8 +82,9 @@ static const panel sizes[] = {
     { 0 },
 };
 static const panel two_budgets[] = {
-    { "epsilon = 0.5", "half", STEPS_AXIS },
-    { "epsilon = 2", "two", STEPS_AXIS },
+    { "Synthetic, epsilon = 0.5", "small", STEPS_AXIS },
+    { "Covertype, epsilon = 0.5", "half", STEPS_AXIS },
+    { "Covertype, epsilon = 2", "two", STEPS_AXIS },
     { 0 },
 };
 
@@ -94,7 +96,7 @@ static const panel two_budgets[] = {
     {                                                                                                                \
         .name = "erm-fig" id, .paper = "ERM", .figure = "Fig. " id, .shows = what, .taken = TAKEN extra,             \
         .why = reason, .common = COMMON, .curve = "projected_gradient", .sweeps = grid, .panels = view,              \
-        .runs = { 2, 10 }, .seconds = {                                                                              \
+        .runs = { 3, 10 }, .seconds = {                                                                              \
             quick_seconds,                                                                                           \
             quick_seconds                                                                                            \
         }                                                                                                            \

@@ -42,28 +42,35 @@ static int columns_of(const item *it, int k, const summary *s, double out[POINTS
     return n;
 }
 
+static bool in_panel(const point *p, int k, const char *label)
+{
+    return p->panel == k && strcmp(p->line, label) == 0;
+}
+
 static const point *point_at(const item *it, int k, const summary *s, const char *label, double x)
 {
     const point *found = NULL;
     for (int i = 0; i < s->n; i++) {
         const point *p = &s->at[i];
-        if (p->panel != k || strcmp(p->line, label) != 0) continue;
+        if (!in_panel(p, k, label)) continue;
         if ((it->panels[k].flags & CURVE) || p->x == x || isnan(p->x)) found = p; /* a level is there for every x */
     }
     return found;
 }
 
-static void put_point(const sheet *o, const point *p)
+/* "mean +- spread (paper's)", and where: a cell. */
+static void put_point(const sheet *o, const point *p, bool where)
 {
-    char words[96];
+    char words[128] = "";
     int n = 0;
     if (p) n = snprintf(words, sizeof words, "%.4g", p->mean);
     if (p && p->spread > 0) n += snprintf(words + n, sizeof words - (size_t)n, " \xc2\xb1 %.2g", p->spread);
     if (p && !isnan(p->paper)) n += snprintf(words + n, sizeof words - (size_t)n, " (%.4g", p->paper);
     if (p && p->paper_spread > 0)
         n += snprintf(words + n, sizeof words - (size_t)n, " \xc2\xb1 %.2g", p->paper_spread);
-    if (p && !isnan(p->paper)) snprintf(words + n, sizeof words - (size_t)n, ")");
-    cell(o, false, p ? words : "");
+    if (p && !isnan(p->paper)) n += snprintf(words + n, sizeof words - (size_t)n, ")");
+    if (p && where) snprintf(words + n, sizeof words - (size_t)n, " at %.3g", p->x);
+    cell(o, false, words);
 }
 
 static void end_row(const sheet *o)
@@ -79,15 +86,78 @@ static void put_head(const sheet *o, const char *cells, const char *above)
     cell(o, true, words);
 }
 
+static void begin_table(const sheet *o)
+{
+    fputs(o->text ? "" : "<div class=\"box\"><table>\n<tr>", o->f);
+}
+
+static void end_head(const sheet *o, int columns)
+{
+    end_row(o);
+    for (int i = 0; o->text && i < columns; i++) fputs("|---", o->f);
+    if (o->text) end_row(o);
+}
+
+static void begin_row(const sheet *o, const char *label)
+{
+    if (!o->text) fputs("<tr>", o->f);
+    cell(o, true, label);
+}
+
+static void end_table(const sheet *o)
+{
+    fputs(o->text ? "\n" : "</table></div>\n", o->f);
+}
+
+static int points_of(const summary *s, int k, const char *label)
+{
+    int n = 0;
+    for (int i = 0; i < s->n; i++) n += in_panel(&s->at[i], k, label);
+    return n;
+}
+
+/* Series whose points lie at values of x of their own: each cell says where. */
+static void scattered_table(const sheet *o, const panel *w, int k, const line *lines, const summary *s)
+{
+    char words[256];
+    int columns = 0;
+    for (const line *l = lines; l->label; l++) {
+        const int n = points_of(s, k, l->label);
+        columns = n > columns ? n : columns;
+    }
+    begin_table(o);
+    snprintf(words, sizeof words, "%s: %s, at %s", w->title, w->beside, w->below);
+    cell(o, true, words);
+    for (int i = 1; i <= columns; i++) {
+        snprintf(words, sizeof words, "point %d", i);
+        cell(o, true, words);
+    }
+    end_head(o, columns + 1);
+    for (const line *l = lines; l->label; l++) {
+        int n = points_of(s, k, l->label);
+        if (!n) continue;
+        begin_row(o, l->label);
+        for (int i = 0; i < s->n; i++)
+            if (in_panel(&s->at[i], k, l->label)) put_point(o, &s->at[i], true);
+        while (n++ < columns) put_point(o, NULL, true);
+        end_row(o);
+    }
+    end_table(o);
+}
+
 static void table(const sheet *o, const item *it, int k, const summary *s)
 {
     double xs[POINTS_MAX];
     char words[96];
     const panel *w = &it->panels[k];
-    const int n = columns_of(it, k, s, xs), each = (n + COLUMNS - 1) / COLUMNS;
     const sweep *sw = it->sweeps;
     while (strcmp(sw->name, w->sweep) != 0) sw++;
-    fputs(o->text ? "" : "<div class=\"box\"><table>\n<tr>", o->f);
+    if (w->flags & BY_EPSILON) {
+        scattered_table(o, w, k, sw->lines, s);
+        return;
+    }
+    const int n = columns_of(it, k, s, xs), each = (n + COLUMNS - 1) / COLUMNS;
+    begin_table(o);
     snprintf(words, sizeof words, "%s: %s", w->title, w->beside);
     if (w->flags & CURVE) cell(o, true, words);
     else put_head(o, words, w->below);
@@ -95,17 +165,14 @@ static void table(const sheet *o, const item *it, int k, const summary *s)
         snprintf(words, sizeof words, isnan(xs[i]) ? "at the end" : "%.4g", xs[i]);
         cell(o, true, words);
     }
-    end_row(o);
-    for (int i = 0; o->text && i < n + each; i += each) fputs("|---", o->f);
-    if (o->text) end_row(o);
+    end_head(o, (n + each - 1) / each + 1);
     for (const line *l = sw->lines; l->label; l++) {
-        if (!point_at(it, k, s, l->label, xs[0])) continue;
-        if (!o->text) fputs("<tr>", o->f);
-        cell(o, true, l->label);
-        for (int i = 0; i < n; i += each) put_point(o, point_at(it, k, s, l->label, xs[i]));
+        if (!points_of(s, k, l->label)) continue;
+        begin_row(o, l->label);
+        for (int i = 0; i < n; i += each) put_point(o, point_at(it, k, s, l->label, xs[i]), false);
         end_row(o);
     }
-    fputs(o->text ? "\n" : "</table></div>\n", o->f);
+    end_table(o);
 }
 
 /* ---- one item ----------------------------------------------------------------------------------------------- */
@@ -199,12 +266,13 @@ static void introduction(const sheet *o, const char *folder, int items)
 {
     char words[1024], missing[512];
     missing_names(folder, missing, sizeof missing);
-    snprintf(words, sizeof words,
-             "%d tables and figures of five papers%s. Means over runs, \xc2\xb1 their standard deviation; in "
-             "brackets what the "
-             "paper prints. Measures on rows (accuracy, loss, gradient) are computed without noise, NOT PRIVATE and not "
-             "covered by the certificates; the data sets are public. Made by privet %s.",
-             items, missing, pv_version());
+    snprintf(
+        words, sizeof words,
+        "%d %s of five papers%s. Means over runs, \xc2\xb1 their standard deviation; in "
+        "brackets what the "
+        "paper prints. Measures on rows (accuracy, loss, gradient) are computed without noise, NOT PRIVATE and not "
+        "covered by the certificates; the data sets are public. Made by privet %s.",
+        items, items == 1 ? "table or figure" : "tables and figures", missing, pv_version());
     fputs(o->text ? "" : "<p>", o->f);
     put_words(o, words);
     fputs(o->text ? "\n\n" : "</p>\n", o->f);

@@ -200,7 +200,7 @@ const item repro_sbcd[] = {
       .sweeps = table1,
       .panels = table1_panels,
       .printed = table1_printed,
-      .runs = { 1, 5 },
+      .runs = { 3, 5 },
       .seconds = { 3, 3 } },
     { .name = "sbcd-fig2",
       .paper = "SBCD",
@@ -211,7 +211,7 @@ const item repro_sbcd[] = {
       .why = "The runs of Table 1: at these settings the printed noise leaves little utility to trade.",
       .sweeps = fig2,
       .panels = fig2_panels,
-      .runs = { 1, 5 },
+      .runs = { 3, 5 },
       .seconds = { 3, 3 } },
     { 0 },
 };

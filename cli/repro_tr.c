@@ -70,7 +70,7 @@ static const printed accuracies_printed[] = {
     {                                                                                                                \
         .name = "tr-fig" id, .paper = "TR", .figure = "Fig. " id, .shows = what, .taken = TAKEN, .why = WHY,         \
         .common = COMMON problem, .quick_data = "covtype:100000", .curve = "objective", .sweeps = on,                \
-        .panels = on_##on##_panels, .runs = { 1, 10 }, .seconds = {                                                  \
+        .panels = on_##on##_panels, .runs = { 3, 10 }, .seconds = {                                                  \
             seconds_quick,                                                                                           \
             seconds_whole                                                                                            \
         }                                                                                                            \
@@ -92,7 +92,7 @@ const item repro_tr[] = {
       .sweeps = both,
       .panels = accuracies,
       .printed = accuracies_printed,
-      .runs = { 1, 10 },
+      .runs = { 3, 10 },
       .seconds = { 1.5, 2 } },
     FIGURE("4", "logistic regression with a non-convex penalty on Covertype: gap, gradient, time", LOGISTIC, covtype,
            3, 3),

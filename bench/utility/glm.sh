@@ -26,8 +26,8 @@ open_set() { # name: $train, $test, $extra
             split("3858 360 66 1397 601 7117 254 254 254 7173", hi, " ")
             printf "{\"header\": false, \"columns\": ["
             for (i = 1; i <= 54; i++)
-                printf "{\"name\": \"c%d\", \"type\": \"number\", \"min\": %d, \"max\": %d},\n", i, i > 10 ? 0 : lo[i],
-                    i > 10 ? 1 : hi[i]
+                printf "{\"name\": \"c%d\", \"type\": \"number\", \"min\": %d, \"max\": %d},\n", i, (i > 10 ? 0 : lo[i]),
+                    (i > 10 ? 1 : hi[i])
             print "{\"name\": \"type\", \"type\": \"label\", \"values\": [[\"1\", \"3\", \"4\", \"5\", \"6\", \"7\"], [\"2\"]]}]}"
         }' >"$work/cov.json"
         train=$work/cov.tr test=$work/cov.t extra="--schema $work/cov.json"

@@ -3,6 +3,7 @@
 #   ok ARGS...                       exits 0, says nothing on stderr; stdout is left in $work/out
 #   fails CODE 'privet: line' ARGS   exits CODE, nothing on stdout, exactly this one line on stderr
 #   check 'what' CONDITION...        any other command that must succeed
+#   in_browser PAGE                  shows a page in headless Chromium, where there is one: see below
 #   finish                           last line of a test
 set -u
 work=$(mktemp -d)
@@ -75,6 +76,40 @@ only_files() { # every file that may be here, besides out, err and hidden ones
         *) problem "left behind: $f" && rm -rf "$f" ;;
         esac
     done
+}
+
+# PAGE in a light and a dark browser: it must fit into 360 pixels, follow the theme and say nothing on the console.
+# Windows are never that narrow, frames are.  A screenshot of each goes to the build folder.
+in_browser() {
+    browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
+        echo "no chromium: $1 was not shown in a browser"
+        return
+    }
+    cat >probe.html <<PROBE
+<title>not measured</title><iframe src="$1" style="width:360px;height:900px;border:0" onload="
+    const d = this.contentDocument, e = d.documentElement, page = getComputedStyle(d.body).backgroundColor;
+    const light = page.match(/[0-9]+/g).slice(0, 3).every(x => x > 128);
+    document.title = (e.clientWidth === 360 && e.scrollWidth <= 360 ? 'fits' : 'too wide: ' + e.scrollWidth) +
+        (light ? ', light' : ', dark')"></iframe>
+PROBE
+    for theme in light dark; do
+        option=--disable-extensions
+        [ $theme = light ] || option=--force-dark-mode
+        show probe.html $option --allow-file-access-from-files --virtual-time-budget=5000 --dump-dom >dom
+        has dom "<title>fits, $theme</title>"
+        check "$1, $theme: no console messages" sh -c '! grep -q CONSOLE browser.log'
+        show "$1" $option --screenshot="$work/shot.png" >/dev/null
+        check "$1, $theme: a screenshot" test -s shot.png
+        [ -z "${PRIVET_BUILD:-}" ] || cp shot.png "$PRIVET_BUILD/${1%.html}-$theme.png"
+        rm -f shot.png
+    done
+}
+
+show() { # FILE OPTIONS...: in $browser
+    page=$1
+    shift
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --enable-logging=stderr --v=0 \
+        --window-size=800,900 "$@" "file://$work/$page" 2>browser.log
 }
 
 # 200 rows that a line separates with some mistakes, in LIBSVM form; the same on every machine.

@@ -56,28 +56,5 @@ for theme in 1 2; do
     done
 done
 
-# ---- in a browser, if there is one
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || browser=
-if [ -z "$browser" ]; then
-    echo 'no chromium: the page was not shown in a browser'
-else
-    show() { # WIDTH FILE OPTIONS...
-        width=$1 page=$2
-        shift 2
-        timeout 60 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --enable-logging=stderr --v=0 \
-            --window-size="$width",900 "$@" "file://$work/$page" 2>browser.log
-    }
-    # 360 pixels: windows are never that narrow, frames are; the page may not be wider than its frame
-    cat >probe.html <<'PROBE'
-<title>not measured</title><iframe src="report.html" style="width:360px;height:900px;border:0" onload="
-    const e = this.contentDocument.documentElement;
-    document.title = e.clientWidth === 360 && e.scrollWidth <= 360 ? 'fits' : 'too wide: ' + e.scrollWidth"></iframe>
-PROBE
-    show 800 probe.html --allow-file-access-from-files --virtual-time-budget=5000 --dump-dom >dom
-    has dom '<title>fits</title>'
-    check 'no console messages' sh -c '! grep -q "CONSOLE" browser.log'
-    show 800 report.html --screenshot="$work/shot.png" >/dev/null
-    check 'a screenshot' test -s shot.png
-    [ -n "${PRIVET_BUILD:-}" ] && cp shot.png "$PRIVET_BUILD/report.png"
-fi
+in_browser report.html
 finish

@@ -106,11 +106,13 @@ check 'more budget, less gap' awk "BEGIN { exit !($(gap DP-TR 2) < $(gap DP-TR 0
 fails 3 'privet: empty holds no results; privet reproduce all --quick --out empty makes them' report empty -o e.html
 ok report r -o r.html
 has r.html 'Optimality gap'
+mv r.html results.html
+in_browser results.html
 ok report results -o report.html
 same 'pictures in the page' 5 "$(grep -c '<svg ' report.html)"
 same 'addresses in the page' 'http://www.w3.org/2000/svg' "$(grep -oE 'https?://[^" ]*' report.html | sort -u)"
 has report.html '0.2425 (0.243)'
 ok report results --markdown -o report.md
 has report.md '| d = 1000 | 0.4472 (0.447) | 0.3333 (0.333) | '
-fails 2 'privet: --markdown is for a folder of results; r.html is none' report r.html --markdown -o x.md
+fails 2 'privet: --markdown is for a folder of results; results.html is none' report results.html --markdown -o x.md
 finish

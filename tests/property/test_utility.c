@@ -21,8 +21,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Weights of a run with nothing set but epsilon (NULL: no privacy); caller frees. */
-static double *train(const pvt_table *t, const char *epsilon, const char *optimizer)
+/* Weights of a run with nothing set but epsilon (NULL: no privacy) and, if given, these two; caller frees. */
+static double *train(const pvt_table *t, const char *epsilon, const char *optimizer, const char *smoothing)
 {
     pv_plan *p;
     pv_result *r;
@@ -32,6 +32,7 @@ static double *train(const pvt_table *t, const char *epsilon, const char *optimi
     PVT_OK(pv_plan_set(p, "run.seed", "7"));
     PVT_OK(epsilon ? pv_plan_set(p, "budget.epsilon", epsilon) : pv_plan_set(p, "privacy", "off"));
     if (optimizer) PVT_OK(pv_plan_set(p, "optimizer", optimizer));
+    if (smoothing) PVT_OK(pv_plan_set(p, "optimizer.smoothing", smoothing));
     const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
     PVT_CHECK(s == PV_OK, "%s", pv_ctx_errmsg(ctx));
     PVT_OK(pv_result_weights(r, w, 4096, &d));
@@ -80,7 +81,7 @@ static void near_the_fit_without_noise(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         pvt_table *t = pvt_table_make(cases[k].n, cases[k].p, cases[k].classes, 3),
                   *fresh = pvt_table_make(10000, cases[k].p, cases[k].classes, 4);
-        double *noisy = train(t, cases[k].epsilon, cases[k].optimizer), *plain = train(t, NULL, NULL);
+        double *noisy = train(t, cases[k].epsilon, cases[k].optimizer, NULL), *plain = train(t, NULL, NULL, NULL);
         const double got = accuracy(fresh, noisy), want = accuracy(fresh, plain);
         PVT_CHECK(got >= want - cases[k].gap, "case %zu: accuracy %.4f, %.4f without noise", k, got, want);
         free(noisy);
@@ -98,12 +99,49 @@ static void tiny_budgets_leave_small_weights(void **state)
     for (int o = 0; o < 3; o++)
         for (int e = 0; e < 3; e++) {
             pvt_table *t = pvt_table_make(600, 20, 2, 5);
-            double *w = train(t, epsilons[e], optimizers[o]), loss = 0.0;
+            double *w = train(t, epsilons[e], optimizers[o], NULL), loss = 0.0;
             for (int64_t i = 0; i < 600; i++) loss += log1p(exp(-(double)t->y[i] * dot(t, i, w))) / 600.0;
             PVT_CHECK(loss < 1.0, "%s at epsilon %s: loss %g", optimizers[o], epsilons[e], loss);
             free(w);
             pvt_table_free(t);
         }
+}
+
+/* Labels by a rule whose weights change slowly or at random from column to column: sign and mean length are alike. */
+static void relabel(pvt_table *t, bool slow)
+{
+    const int64_t p = t->m.domain.p;
+    uint64_t seed = 11;
+    double *rule = malloc(sizeof *rule * (size_t)p);
+    for (int64_t j = 0; j < p; j++)
+        rule[j] = slow ? sqrt(2.0) * sin(6.283185307179586 * (double)j / (double)p) : pvt_normal(&seed);
+    for (int64_t i = 0; i < t->m.domain.n; i++) t->y[i] = dot(t, i, rule) > 0.0 ? 1.0f : -1.0f;
+    free(rule);
+}
+
+static double accuracy_with(const pvt_table *t, const pvt_table *fresh, const char *smoothing)
+{
+    double *w = train(t, "0.2", "sgd", smoothing);
+    const double a = accuracy(fresh, w);
+    free(w);
+    return a;
+}
+
+/* DP-LSSGD's claim, both ways: where noise decides, smoothing helps a rule that is smooth along the columns, and
+ * harms one that is not, whatever the noise. */
+static void smoothing_helps_smooth_rules_only(void **state)
+{
+    (void)state;
+    for (int slow = 0; slow <= 1; slow++) {
+        pvt_table *t = pvt_table_make(8000, 100, 2, 3), *fresh = pvt_table_make(8000, 100, 2, 4);
+        relabel(t, slow);
+        relabel(fresh, slow);
+        const double plain = accuracy_with(t, fresh, "0"), smooth = accuracy_with(t, fresh, "3");
+        PVT_CHECK(slow ? smooth > plain + 0.03 : smooth < plain - 0.03,
+                  "%s rule: accuracy %.4f without smoothing, %.4f with", slow ? "smooth" : "rough", plain, smooth);
+        pvt_table_free(t);
+        pvt_table_free(fresh);
+    }
 }
 
 /* The two limits of the horizon, by their closed forms. */
@@ -129,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_the_fit_without_noise),
         cmocka_unit_test(tiny_budgets_leave_small_weights),
+        cmocka_unit_test(smoothing_helps_smooth_rules_only),
         cmocka_unit_test(horizon_has_its_limits),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
