@@ -45,14 +45,21 @@ static vf dots_tile(const float *const *row, int64_t p, const float *w)
     return vsum_quads(f[0], f[1], f[2], f[3]);
 }
 
+/* Lines of the next block while rows from .. to of this one are used, columns j .. j + width of 2p: dots() fetches the first
+ * p of them, that is half of each row, add() the others. */
+PVI_INLINE void fetch_next(const float *const *row, int64_t n, int64_t from, int64_t to, int64_t j, int64_t width,
+                           int64_t ahead)
+{
+    const int64_t first = (j / 2 + LINE - 1) / LINE * LINE, last = (j + width + 1) / 2;
+    if (ahead > 0) fetch(row[0] + ahead + j * n / 2, from * width / 2, to * width / 2, LINE);
+    for (int64_t i = from; i < to && i < -ahead; i++) fetch(row[n + i], first, last, LINE);
+}
+
 static void dots(const float *const *row, int64_t n, int64_t p, const float *w, int64_t ahead, float *m)
 {
-    const int64_t share = ahead / (2 * n); /* the first half of the next block; add() sees to the second */
     int64_t i = 0;
     for (; i + W <= n; i += W) {
-        if (ahead) fetch(row[0] + ahead, i * share, (i + W) * share, LINE);
-        else
-            for (int64_t k = i + W; k < i + 2 * W && k < n; k++) fetch(row[k], 0, p, LINE);
+        fetch_next(row, n, i, i + W, 0, p, ahead);
         vstore(m + i, dots_tile(row + i, p, w));
     }
     if (i == n) return;
@@ -62,18 +69,17 @@ static void dots(const float *const *row, int64_t n, int64_t p, const float *w, 
 }
 
 /* Columns of nv vectors, the last with `lanes` lanes; nv is a constant where this is inlined. */
-PVI_INLINE void add_strip(const float *const *row, int64_t n, const float *c, int64_t j, int nv, int64_t lanes,
-                          int64_t ahead, float *g)
+PVI_INLINE void add_strip(const float *const *row, int64_t n, const float *c, int64_t p, int64_t j, int nv,
+                          int64_t lanes, int64_t ahead, float *g)
 {
-    const float *const next = row[0] + ahead + ahead / 2 + j * n / 2; /* this strip's part of the second half */
-    const int64_t share = ((nv - 1) * W + lanes) / 2;
+    const int64_t width = (nv - 1) * W + lanes;
     vf s[STRIP];
     for (int v = 0; v < nv - 1; v++) s[v] = vload(g + v * W);
     s[nv - 1] = vload_n(g + (nv - 1) * W, lanes);
     for (int64_t i = 0; i < n; i++) {
         const float *const x = row[i] + j;
         const vf ci = vset(c[i]);
-        if (ahead) fetch(next, i * share, (i + 1) * share, LINE);
+        fetch_next(row, n, i, i + 1, p + j, width, ahead);
         for (int v = 0; v < nv - 1; v++) s[v] = vfma(ci, vload(x + v * W), s[v]);
         s[nv - 1] = vfma(ci, vload_n(x + (nv - 1) * W, lanes), s[nv - 1]);
     }
@@ -87,14 +93,14 @@ static void add(const float *const *row, int64_t n, int64_t p, const float *c, i
         const int64_t left = p - j < STRIP * W ? p - j : STRIP * W, nv = (left + W - 1) / W;
         const int64_t lanes = left - (nv - 1) * W;
         switch (nv) {
-        case 1: add_strip(row, n, c, j, 1, lanes, ahead, g + j); break;
-        case 2: add_strip(row, n, c, j, 2, lanes, ahead, g + j); break;
-        case 3: add_strip(row, n, c, j, 3, lanes, ahead, g + j); break;
-        case 4: add_strip(row, n, c, j, 4, lanes, ahead, g + j); break;
-        case 5: add_strip(row, n, c, j, 5, lanes, ahead, g + j); break;
-        case 6: add_strip(row, n, c, j, 6, lanes, ahead, g + j); break;
-        case 7: add_strip(row, n, c, j, 7, lanes, ahead, g + j); break;
-        default: add_strip(row, n, c, j, 8, lanes, ahead, g + j); break;
+        case 1: add_strip(row, n, c, p, j, 1, lanes, ahead, g + j); break;
+        case 2: add_strip(row, n, c, p, j, 2, lanes, ahead, g + j); break;
+        case 3: add_strip(row, n, c, p, j, 3, lanes, ahead, g + j); break;
+        case 4: add_strip(row, n, c, p, j, 4, lanes, ahead, g + j); break;
+        case 5: add_strip(row, n, c, p, j, 5, lanes, ahead, g + j); break;
+        case 6: add_strip(row, n, c, p, j, 6, lanes, ahead, g + j); break;
+        case 7: add_strip(row, n, c, p, j, 7, lanes, ahead, g + j); break;
+        default: add_strip(row, n, c, p, j, 8, lanes, ahead, g + j); break;
         }
     }
 }

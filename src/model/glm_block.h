@@ -7,10 +7,10 @@ enum { GLM_PAD = 16, GLM_CACHE = 32 * 1024 };
 
 typedef struct glm_block { /* one thread's scratch */
     _Alignas(64) float m[PVI_BLOCK], c[PVI_BLOCK], y[PVI_BLOCK], norm[PVI_BLOCK];
-    int64_t r[PVI_BLOCK];        /* stored row numbers, unless dense and consecutive from first on */
-    const float *row[PVI_BLOCK]; /* dense: where they start */
-    int64_t first, n, padded;    /* rows; rounded up to 16 */
-    int64_t ahead;               /* floats from here to the next block, 0: unknown */
+    int64_t r[PVI_BLOCK];            /* stored row numbers, unless dense and consecutive from first on */
+    const float *row[2 * PVI_BLOCK]; /* dense: where they start; picked: then those of the next block */
+    int64_t first, n, padded;        /* rows; rounded up to 16 */
+    int64_t ahead;                   /* for the kernels (model.h) */
 } glm_block;
 
 enum { HESS_ROWS = 64 };
@@ -26,6 +26,28 @@ static inline int64_t block_pad(int64_t n)
     return (n + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
 }
 
+/* Picked rows lie anywhere: where the next ones start, their labels and norms are known early enough to fetch them. */
+static inline void block_pick(glm_block *b, const pv_rows *rows)
+{
+    const int64_t *const pick = rows->pick + b->first, left = rows->n - b->first;
+    const int64_t known = left < 2 * b->n ? left : 2 * b->n;
+    memcpy(b->r, pick, sizeof *b->r * (size_t)b->n);
+    for (int64_t i = 0; i < b->n; i++) {
+        __builtin_prefetch(rows->y + pick[i]);
+        __builtin_prefetch(rows->norm + pick[i]);
+    }
+    for (int64_t i = 0; rows->x && i < known; i++) b->row[i] = rows->x + pick[i] * rows->ld;
+    b->ahead = b->n - known;
+}
+
+static inline void block_run(glm_block *b, const pv_rows *rows)
+{
+    for (int64_t i = 0; i < b->n; i++)
+        if (rows->x) b->row[i] = rows->x + (b->first + i) * rows->ld;
+        else b->r[i] = b->first + i;
+    b->ahead = b->n * rows->ld;
+}
+
 /* Rows first .. of the view into the block: at most `limit`, and no more than stay in the cache. */
 static inline void block_fill(glm_block *b, const pv_rows *rows, int64_t first, int64_t limit)
 {
@@ -35,14 +57,8 @@ static inline void block_fill(glm_block *b, const pv_rows *rows, int64_t first, 
     b->n = rows->n - first < most ? rows->n - first : most;
     b->padded = (b->n + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
     b->first = first;
-    b->ahead = rows->pick ? 0 : b->n * rows->ld;
-    if (rows->pick) memcpy(b->r, rows->pick + first, sizeof *b->r * (size_t)b->n);
-    else if (!rows->x)
-        for (int64_t i = 0; i < b->n; i++) b->r[i] = first + i;
-    if (rows->x && rows->pick)
-        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
-    else if (rows->x)
-        for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + (first + i) * rows->ld;
+    if (rows->pick) block_pick(b, rows);
+    else block_run(b, rows);
 }
 
 static inline void block_dots(const pvi_glm_state *s, const glm_block *b, const pv_rows *rows, float *m)

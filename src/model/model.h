@@ -68,9 +68,11 @@ typedef struct pvi_clip {
 } pvi_clip;
 
 typedef struct pvi_glm_kernel {
+    /* What is used next can be fetched early: it lies `ahead` floats further, or, if that is negative, in the -ahead rows
+     * that follow in row[n], row[n + 1], ...; 0: unknown. */
     /* m[i] = <row[i], w>; w is padded with zeros to a multiple of 16.  Each m[i] depends on its row only. */
     void (*dots)(const float *const *row, int64_t n, int64_t p, const float *w, int64_t ahead, float *m);
-    /* g += sum of c[i] row[i], row after row, fetching what lies `ahead` floats further (0: nothing). */
+    /* g += sum of c[i] row[i], row after row. */
     void (*add)(const float *const *row, int64_t n, int64_t p, const float *c, int64_t ahead, float *g);
     /* The same for rows r[i] of CSR storage. */
     void (*csr_dots)(const pv_rows *rows, const int64_t *r, int64_t n, const float *w, float *m);

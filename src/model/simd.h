@@ -173,7 +173,7 @@ PVI_INLINE vf vfold_quads(const vf *a)
 enum { LINE = 16 };
 PVI_INLINE void fetch(const float *x, int64_t from, int64_t to, int64_t step)
 {
-    for (int64_t j = from; j < to; j += step) __builtin_prefetch(x + j, 0, 3);
+    for (int64_t j = from; j < to; j += step) __builtin_prefetch(x + j, 0, 2);
 }
 
 /* (1) */
