@@ -238,7 +238,8 @@ static void put_item(const sheet *o, const item *it, const char *folder, const s
     fprintf(o->f, " (%s%s%s, %d run%s a point%s).", tick[0], it->name, tick[1], runs, runs > 1 ? "s" : "",
             s->quick ? ", quick" : "");
     fputs(o->text ? "\n\n" : "</p>\n", o->f);
-    if (!o->text) plots(o, it, s);
+    if (o->text) fprintf(o->f, "![%s, %s](%s/%s.svg)\n\n", it->paper, it->figure, folder, it->name);
+    else plots(o, it, s);
     if (!o->text)
         fprintf(o->f, "<details%s><summary>Numbers%s</summary>\n", it->printed ? " open" : "",
                 it->printed ? ", the paper's in brackets" : "");
