@@ -78,6 +78,14 @@ static pv_status parameter(const pvi_request *r, const char *name, const char *k
     return pvi_fail(r->ctx, PV_E_PARAM, "%s needs %s=...", name, key);
 }
 
+/* A calibration finds the amount of noise itself: one that is given would be ignored. */
+static pv_status left_open(const pvi_request *r, const char *key, double unit)
+{
+    if (isnan(unit) || !pvi_json_get(r->json, key)) return PV_OK;
+    return pvi_fail(r->ctx, PV_E_PARAM, "%s is what calibrate solves for: leave it out, or ask account what it costs",
+                    key);
+}
+
 /* Wraps e in its sampler; NULL in e is passed on. */
 static pv_status sampled_event(const pvi_request *r, const char *sampler, double q, const pv_event **e)
 {
@@ -135,7 +143,9 @@ static pv_status shorthand_event(pvi_request *r, const char *name, double unit)
         if (strcmp(pvi_event_name(shorthands[i].kind), name) == 0) h = &shorthands[i];
     if (!h) return unknown_mechanism(r, name);
     const char *const own[] = { h->a, "q", "sampler", "steps", h->b };
+    const bool noise = h->kind != PV_EV_BALL && h->kind != PV_EV_EPS_DELTA; /* others cannot be calibrated */
     if ((s = only_own(r, name, own, h->b ? 5 : 4)) != PV_OK) return s;
+    if (noise && (s = left_open(r, h->a, unit)) != PV_OK) return s;
     if ((s = parameter(r, name, h->a, unit, &r->unit)) != PV_OK ||
         (h->b && (s = parameter(r, name, h->b, NAN, &b)) != PV_OK) ||
         (s = pvi_ask_number(r, "q", 1.0, &q)) != PV_OK || (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK ||
@@ -168,7 +178,8 @@ static pv_status noisy_gd_event(pvi_request *r, double unit)
     int64_t steps;
     double mu;
     pv_status s = only_own(r, "noisy-gd", own, 8);
-    if (s != PV_OK || (s = parameter(r, "noisy-gd", "z", unit, &h.z)) != PV_OK ||
+    if (s != PV_OK || (s = left_open(r, "z", unit)) != PV_OK ||
+        (s = parameter(r, "noisy-gd", "z", unit, &h.z)) != PV_OK ||
         (s = parameter(r, "noisy-gd", "step", NAN, &h.eta)) != PV_OK ||
         (s = parameter(r, "noisy-gd", "smooth", NAN, &h.smooth)) != PV_OK ||
         (s = pvi_ask_number(r, "strong", 0.0, &h.strong)) != PV_OK ||

@@ -92,6 +92,12 @@ fails 2 'privet: unknown accountant magic: `privet list accountant` shows them' 
 fails 2 'privet: accountant gaussian has no answer for these events under zero-out (unsupported combination); try best' account gaussian z=1 q=0.1 --delta 1e-5 --accountant gaussian
 fails 2 'privet: no accountant has a proof for these events under zero-out' account gaussian z=1 q=0.1 sampler=fixed --delta 1e-5
 fails 2 'privet: calibration needs epsilon and delta' calibrate --epsilon 1
+for m in gaussian laplace select noisy-gd; do
+    case $m in laplace) key=scale ;; select) key=eps0 ;; *) key=z ;; esac
+    fails 2 "privet: $key is what calibrate solves for: leave it out, or ask account what it costs" \
+        calibrate $m $key=2 --epsilon 1 --delta 1e-5
+done
+fails 2 'privet: these events have no noise to calibrate' calibrate ball delta0=1e-6 --epsilon 1 --delta 1e-5
 fails 4 'privet: no amount of noise reaches epsilon 1 at delta 0 for these events' calibrate --epsilon 1 --delta 0
 fails 3 'privet: none.json: No such file or directory' account --file none.json --delta 1e-5
 head -c 43 events.json >cut.json
