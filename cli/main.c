@@ -17,7 +17,7 @@ const command cli_commands[] = {
     { "eval", cmd_eval, "MODEL DATA [key=value ...]", 2, 2, OPT_DATA | OPT_JSON | OPT_QUIET,
       "accuracy, log loss, AUC and confusion matrix on labelled rows" },
     { "plan", cmd_plan, "[DATA] [key=value ...]", 0, 1, SETTINGS | OPT_JSON | OPT_QUIET,
-      "cost, noise and steps of a run, without reading data" },
+      "cost, noise and steps of a run; counts the rows of DATA unless --rows says how many" },
     { "verify", cmd_verify, "MODEL|CERTIFICATE", 1, 1, OPT_CERT | OPT_JSON,
       "recompute epsilon from the recorded events; needs no data" },
     { "export", cmd_export, "MODEL --out FILE", 1, 1, OPT_FORMAT | OPT_OUT | OPT_JSON | OPT_QUIET,

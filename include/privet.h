@@ -92,7 +92,8 @@ PV_API void pv_plan_free(pv_plan *plan);
 PV_MUST pv_status pv_plan_set(pv_plan *plan, const char *key, const char *value);
 PV_MUST pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *name); /* --config */
 PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json);  /* the same keys back        */
-PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);  /* cost, noise, steps; reads no data */
+PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);  /* cost, noise, steps; reads data.path
+                                                              * only where data.rows is not set */
 PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub);
 PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out); /* reserve, run, certify     */
 
