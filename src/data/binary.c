@@ -40,6 +40,11 @@ pv_status pvi_rows_check(const struct pv_load *job, const char *rows_are, int64_
     const int64_t want = job->expect->features > 0    ? job->expect->features
                          : c->features != PV_AUTO_I64 ? c->features
                                                       : columns;
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
+    if (columns != want && trained)
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %s of %lld %s, but the model was trained on %s", c->path,
+                        rows_are, (long long)columns, columns_are, trained);
     if (columns != want)
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %s of %lld %s, but %lld are declared", c->path, rows_are,
                         (long long)columns, columns_are, (long long)want);

@@ -43,9 +43,12 @@ pv_status pvi_image_parse(pv_ctx *ctx, const char *text, pvi_shape *out)
 pv_status pvi_image_found(struct pv_load *job, pvi_shape s)
 {
     const pvi_shape d = job->image;
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
     if (d.height && (d.height != s.height || d.width != s.width || d.channels != s.channels))
-        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: images of %lldx%lldx%lld, but data.image=%s", job->cfg->path,
-                        (long long)s.height, (long long)s.width, (long long)s.channels, job->cfg->image);
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: images of %lldx%lldx%lld, but %s%s", job->cfg->path,
+                        (long long)s.height, (long long)s.width, (long long)s.channels,
+                        trained ? "the model was trained on " : "data.image=", trained ? trained : job->cfg->image);
     job->image = s;
     return PV_OK;
 }

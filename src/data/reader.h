@@ -155,6 +155,9 @@ struct pv_load {
     pvi_builder *out;
 };
 
+/* What the model at work was trained on, for a message: written to out.  NULL: none, this is training.  (load.c) */
+const char *pvi_trained_on(const struct pv_load *job, char out[72]);
+
 /* ---- several files (paths.c) ------------------------------------------------------------------------------------
  * data.path as the files it names: itself, a list with commas, or the CIFAR-10 batches of a folder or beside the first. */
 pv_status pvi_paths(struct pv_load *job);

@@ -80,6 +80,12 @@ static pv_status no_schema(pvi_csv *s, pvi_chunk *c, int64_t fields)
     const bool unlabelled = job->expect->labels_optional && declared > 0 && fields == declared;
     if (fields < 2 && !unlabelled)
         return pvi_chunk_fail(c, c->stop, "one column only: features and a label are needed"), PV_OK;
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
+    if (trained && !unlabelled && fields != declared + 1)
+        return pvi_chunk_fail(c, c->stop, "%lld columns, but the model was trained on %s", (long long)fields,
+                              trained),
+               PV_OK;
     if (declared > 0 && !unlabelled && fields != declared + 1)
         return pvi_chunk_fail(c, c->stop, "%lld columns, but %lld features and a label are declared",
                               (long long)fields, (long long)declared),
@@ -161,6 +167,14 @@ static pv_status declared_label(struct pv_load *job)
 static pv_status undeclared_label(struct pv_load *job)
 {
     const bool labels = job->cfg->labels && *job->cfg->labels;
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
+    if (!labels && job->expect->classes != 0 && trained)
+        return pvi_fail(
+            job->ctx, PV_E_FORMAT,
+            "%s: a table, but the model was trained on %s; if its columns are just those and the label comes "
+            "last, data.labels=no,yes declares the classes",
+            job->cfg->path, trained);
     if (!labels && job->expect->classes != 0)
         return pvi_fail(job->ctx, PV_E_PARAM,
                         "%s: a table needs data.schema=FILE, as in {\"columns\": [{\"name\": \"age\", \"type\": "
