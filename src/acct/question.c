@@ -20,6 +20,12 @@ static const char *const members[] = { "events",   "file",     "mechanism", "del
                                        "strong",   "diameter", "shift",     "batches" };
 enum { MEMBERS = sizeof members / sizeof *members, GENERAL = 9 };
 
+/* The command's name of a member, where it is another. */
+static const char *option_name(const char *key)
+{
+    return strcmp(key, "rows") == 0 ? "--group" : key;
+}
+
 pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, double *out)
 {
     const pvi_json *v = pvi_json_get(r->json, key);
@@ -27,7 +33,8 @@ pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, d
     if (!v) return PV_OK;
     if (v->type == PVI_JNUM) return *out = v->num, PV_OK;
     if (v->type == PVI_JSTR && pvi_parse_f64(v->text, v->text_len, out) && !isnan(*out)) return PV_OK;
-    return pvi_fail(r->ctx, PV_E_PARAM, "%s=%s: a number is needed", key, v->type == PVI_JSTR ? v->text : "...");
+    return pvi_fail(r->ctx, PV_E_PARAM, "%s=%s: a number is needed", option_name(key),
+                    v->type == PVI_JSTR ? v->text : "...");
 }
 
 pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, int64_t *out)
@@ -36,7 +43,8 @@ pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, i
     const pv_status s = pvi_ask_number(r, key, (double)absent, &x);
     if (s != PV_OK) return s;
     if (!(x >= 1 && x < 0x1p53 && x == floor(x))) /* from 2^53 on a double may have been rounded */
-        return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g: a whole number from 1 to below 2^53 is needed", key, x);
+        return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g: a whole number from 1 to below 2^53 is needed", option_name(key),
+                        x);
     *out = (int64_t)x;
     return PV_OK;
 }
@@ -193,7 +201,8 @@ static pv_status noisy_gd_event(pvi_request *r, double unit)
         return pvi_fail(r->ctx, PV_E_PARAM, "steps=%lld: whole passes over %lld batches are needed", (long long)steps,
                         (long long)h.batches);
     h.passes = steps / h.batches;
-    if (r->rows != 1) return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld: noisy-gd is for one row", (long long)r->rows);
+    if (r->rows != 1)
+        return pvi_fail(r->ctx, PV_E_PARAM, "--group=%lld: noisy-gd is for one row", (long long)r->rows);
     if ((s = pvi_hidden_mu(r->ctx, &h, &mu)) != PV_OK) return s;
     r->unit = h.z;
     r->ev = pv_ev_leaf(r->arena, PV_EV_GAUSSIAN, pvi_down(1.0 / mu, 2), 0.0);
@@ -208,10 +217,13 @@ static pv_status file_event(pvi_request *r, const char *path)
     pvi_json *v;
     pv_status s = pvi_file_read(r->ctx, path, FILE_LIMIT, &body, &len);
     if (s != PV_OK) return s;
-    s = pvi_json_parse(r->ctx, r->arena, path, body, len, &v);
+    /* The events of a certificate count only with all the rest of it, and that is for verify to check. */
+    if (pvi_is_model_file(body, len))
+        s = pvi_fail(r->ctx, PV_E_PARAM, "%s is a model: privet verify %s recomputes its cost", path, path);
+    else s = pvi_json_parse(r->ctx, r->arena, path, body, len, &v);
     pvi_free(r->ctx, body);
     if (s != PV_OK) return s;
-    if (pvi_json_get(v, "format")) /* its events count only with all the rest of it, and that is for verify to check */
+    if (pvi_json_get(v, "format"))
         return pvi_fail(r->ctx, PV_E_PARAM, "%s is a certificate: privet verify %s recomputes its cost", path, path);
     return pvi_event_parse(r->ctx, r->arena, path, v, &r->ev);
 }

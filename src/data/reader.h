@@ -30,6 +30,7 @@ typedef struct pvi_label_rule {
     double lo, hi;   /* real                                                                            */
     bool clamp;      /* real, outside lo..hi: clamp, else error                                         */
     bool by_default; /* -1, 0 and +1, because nothing was declared                                      */
+    const char *column; /* of a table; NULL: it has no name                                              */
     pvi_words words; /* classes                                                                         */
 } pvi_label_rule;
 /* From data.labels and what the model expects, for formats without a schema. */
@@ -173,6 +174,9 @@ enum { PVI_BATCH = 256 }; /* rows read at a time, at most                       
 int64_t pvi_batch_rows(int64_t columns); /* so many that a batch stays small                                       */
 pv_status pvi_read_some(pvi_source *src, void *buf, size_t n, size_t *got); /* fewer than n: the file ends         */
 pv_status pvi_read_exactly(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what); /* `what` was cut */
+/* The same for the next n of `total` bytes, `before` of which have been read. */
+pv_status pvi_read_part(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what, int64_t before,
+                        int64_t total);
 pv_status pvi_read_end(pv_ctx *ctx, pvi_source *src); /* nothing is left                                           */
 bool pvi_ends_with(const char *s, const char *tail);
 /* Rows and columns of the file against data.rows, data.features and the trained model. */
@@ -190,6 +194,8 @@ typedef struct pvi_byte_labels {
     bool known[256];
 } pvi_byte_labels;
 pv_status pvi_byte_labels_declare(struct pv_load *job, bool by_path, pvi_byte_labels *out);
+/* Why a byte is no label, for a message.  Returns why. */
+const char *pvi_byte_label_why(const struct pv_load *job, int byte, char why[256]);
 pv_status pvi_labels_default(struct pv_load *job); /* 0..9, or as many as the trained model has                     */
 
 /* ---- text (text.c) ----------------------------------------------------------------------------------------- */
@@ -228,6 +234,7 @@ pvi_ball pvi_ball_of(const pvi_data_cfg *cfg);
  * rounding errors in our favour; *norm is an upper bound of that norm, at most radius. */
 double pvi_ball_scale(const pvi_ball *b, const float *v, int64_t n, float *norm);
 
+#define PVI_BOUND_MAX 1e38 /* of declared bounds, so that they and their distance are 32-bit floats */
 /* Finite, lo < hi with room for 32-bit floats in between. */
 bool pvi_bounds_ok(double lo, double hi);
 

@@ -77,5 +77,4 @@ typedef struct pvi_model_file {
 } pvi_model_file;
 pv_status pvi_model_write(pv_ctx *ctx, const char *path, const pvi_model_file *m);
 pv_status pvi_model_read(pv_ctx *ctx, pv_arena *a, const char *path, pvi_model_file *out);
-bool pvi_is_model_file(const char *text, size_t len);
 #endif

@@ -458,6 +458,8 @@ static void close_joint(pvi_job *j)
     PVI_REQUIRE(q->scale > 0.0 && q->clip >= q->grad && isfinite(q->clip));
 }
 
+enum { FEW_ROWS = 100 }; /* fewer are warned of */
+
 static pv_status set_budget(pvi_job *j)
 {
     pvi_settings *s = &j->plan->s;
@@ -468,6 +470,12 @@ static pv_status set_budget(pvi_job *j)
     j->prob.epsilon = s->epsilon;
     j->prob.delta = isnan(s->delta) ? pow(10.0, floor(-log10(10.0 * (double)j->dom.n))) : s->delta;
     if (isnan(s->delta)) pvi_log(j->ctx, PV_LOG_NOTE, "delta = %g: the power of ten below 1/(10 n)", j->prob.delta);
+    if (j->dom.n < FEW_ROWS)
+        pvi_log(j->ctx, PV_LOG_WARN,
+                "%lld rows: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
+                "model",
+                (long long)j->dom.n, FEW_ROWS,
+                isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
     if (!(j->prob.delta * (double)j->dom.n < 1.0))
         pvi_log(j->ctx, PV_LOG_WARN,
                 "delta = %g is not below 1/n: with such a delta a whole row may be shown by bad luck", j->prob.delta);

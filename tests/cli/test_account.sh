@@ -37,6 +37,10 @@ has out 'epsilon 0.5 at delta 0'
 printf '{"format": "privet-certificate", "events": {"kind": "gaussian", "noise_multiplier": 2}}' >certificate
 fails 2 'privet: certificate is a certificate: privet verify certificate recomputes its cost' account --file certificate --delta 1e-5
 rm certificate
+small_data >small
+ok train small --quiet --delta 1e-4 --out m.pvt
+fails 2 'privet: m.pvt is a model: privet verify m.pvt recomputes its cost' account --file m.pvt --delta 1e-5
+rm small m.pvt
 ok account gaussian z=2 q=0.01 --delta 1e-5 --relation replace
 has out 'two zero-out steps (group bound)'
 ok account gaussian z=2 q=0.01 sampler=fixed --delta 1e-5 --relation replace --json
@@ -78,6 +82,10 @@ fails 2 'privet: say what is released, once: a mechanism such as `gaussian z=1.1
 fails 2 'privet: unknown mechanism gausian; did you mean gaussian?' account gausian z=1 --delta 1e-5
 fails 2 'privet: gaussian needs z=...' account gaussian --delta 1e-5
 fails 2 'privet: give delta to learn epsilon, or epsilon to learn delta' account gaussian z=1
+fails 2 'privet: epsilon and delta are both given: leave out the one to learn; calibrate finds the noise for both' \
+    account gaussian z=1 --epsilon 1 --delta 1e-5
+fails 2 'privet: --group=0: a whole number from 1 to below 2^53 is needed' account gaussian z=1 --delta 1e-5 --group 0
+fails 2 'privet: --group=2: groups need delta, not epsilon' account gaussian z=1 --epsilon 1 --group 2
 fails 2 'privet: z=0: a number between 1e-100 and 1e+100 is needed' account gaussian z=0 --delta 1e-5
 fails 2 'privet: z=-1: a number between 1e-100 and 1e+100 is needed' account gaussian z=-1 --delta 1e-5
 fails 2 'privet: z=nan: a number is needed' account gaussian z=nan --delta 1e-5

@@ -55,8 +55,11 @@ fails 3 'privet: t.csv: data of format csv, but the model was trained on images 
 fails 3 'privet: small: data of format libsvm, but the model was trained on images of 9x9x1' predict pixels.pvt small
 
 head -c 1000 images-idx3-ubyte >cut-images-idx3-ubyte
+fails 3 'privet: cut-images-idx3-ubyte: no labels: there is no cut-labels-idx1-ubyte; data.labels=FILE names another' \
+    train cut-images-idx3-ubyte model=softmax
+fails 3 'privet: ./none-ubyte: No such file or directory' train cut-images-idx3-ubyte model=softmax data.labels=./none-ubyte
 cp labels-idx1-ubyte cut-labels-idx1-ubyte
-fails 3 'privet: cut-images-idx3-ubyte: truncated in the images' train cut-images-idx3-ubyte model=softmax
+fails 3 'privet: cut-images-idx3-ubyte: truncated in the images: 984 of 2430 bytes are there' train cut-images-idx3-ubyte model=softmax
 ok plan --rows 60000 data.image=28x28 data.transform=scatter model=softmax data.labels=0,1,2,3,4,5,6,7,8,9 --epsilon 3 \
     --delta 1e-5 --quiet
 has out 'softmax with 39,700 weights on 60,000 rows'
@@ -69,7 +72,7 @@ record() {
     head -c 3072 /dev/zero
 }
 { record 1; record 11; } >data_batch_1.bin
-fails 3 'privet: data_batch_1.bin: byte 3073: class 9 is not in the declared set' train data_batch_1.bin data.format=cifar model=softmax data.labels=0,1,2
+fails 3 'privet: data_batch_1.bin: byte 3073: label '"'9'"' is none of: 0, 1, 2' train data_batch_1.bin data.format=cifar model=softmax data.labels=0,1,2
 { record 1; record 2; } >data_batch_1.bin
 record 3 | head -c 3000 >data_batch_2.bin
 fails 3 'privet: data_batch_2.bin: truncated: the record at byte 0 has 3000 of 3073 bytes' train data_batch_1.bin model=softmax

@@ -155,7 +155,7 @@ check 'noise is fresh' sh -c '! cmp a.csv b.csv'
 printf '{"header": false, "columns": [{"name": "x", "type": "number", "min": 0, "max": 1},
  {"name": "y", "type": "label", "values": ["say \\"no\\"", "y\\u001bes"]}]}' >odd.json
 awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 ? "0.9,\"say \"\"no\"\"\"" : "0.1,y\033es" }' >odd.csv
-ok train odd.csv --quiet --schema odd.json --delta 1e-3 --out odd.pvt
+warns "$(few 40)" train odd.csv --quiet --schema odd.json --delta 1e-3 --out odd.pvt
 sed s/0.9/0.8/ odd.csv >unseen.csv
 ok eval odd.pvt unseen.csv
 has out '  say "no"'
