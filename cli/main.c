@@ -32,7 +32,7 @@ const command cli_commands[] = {
       "the least noise that keeps releases within a budget" },
     { "curve", cmd_curve, RELEASES, 0, 1, OPT_ACCT | OPT_DRAW | OPT_JSON,
       "delta at every epsilon, and the errors of every test; or of sbcd, the cost after every pass" },
-    { "list", cmd_list, "[KIND]", 0, 1, OPT_JSON, "every plug-in and setting: default, range, meaning" },
+    { "list", cmd_list, "[KIND|NAME|KEY]", 0, 1, OPT_JSON, "every plug-in and setting: default, range, meaning" },
     { "demo", cmd_demo, "[FOLDER]", 0, 1, OPT_QUIET, "the whole path once, on data made up on the spot" },
     { "synth", cmd_synth, "FOLDER [rows=N] [heldout=N] [seed=N]", 1, 1, OPT_SYNTH | OPT_QUIET,
       "a made-up table of five classes that a linear model cannot separate" },

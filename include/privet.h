@@ -133,7 +133,8 @@ PV_API void pv_model_free(pv_model *m);
 /* Recomputes epsilon from the recorded events.  PV_OK, or PV_E_VERIFY with the reason
  * in the error message.  `path` is a certificate or a model file.  json may be NULL.  */
 PV_MUST pv_status pv_verify(pv_ctx *ctx, const char *path, char **json);
-PV_MUST pv_status pv_list(pv_ctx *ctx, const char *kind, char **json); /* kind NULL: all */
+/* what: a kind of plug-in, a plug-in, a setting or a family of them; NULL: all.                */
+PV_MUST pv_status pv_list(pv_ctx *ctx, const char *what, char **json);
 /* What events cost, how much noise a budget needs, the whole curve.  The request is a JSON object:
  *   {"mechanism": "gaussian", "z": 1.1, "q": 0.004, "steps": 14063, "delta": 1e-5}
  * or "events" with a tree as certificates have it, or "file" with its path; then "accountant" (best),
