@@ -1,5 +1,5 @@
-/* cmd_curve.c - privet curve: delta at every epsilon, the errors of every test, and a drawing of both; or what passes of
- * block coordinate descent cost, one after the other. */
+/* cmd_curve.c - privet curve: delta at every epsilon, the errors of every test, and a drawing of both; or what passes
+ * of block coordinate descent cost, one after the other. */
 #include "cli.h"
 
 #include <math.h>

@@ -142,7 +142,8 @@ PV_MUST pv_status pv_list(pv_ctx *ctx, const char *what, char **json);
 PV_MUST pv_status pv_account(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_calibrate(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_curve(pv_ctx *ctx, const char *request_json, char **json);
-/* What block coordinate descent has cost after each pass, by composition and, conditionally, for the last iterate alone:
+/* What block coordinate descent has cost after each pass, by composition and, conditionally, for the last iterate
+ * alone:
  *   {"noise": "constant+linear:4,1", "z": 5, "batches": 5, "epochs": 50, "step": 0.01, "smooth": 50, "delta": 1e-5}
  * z: noise multiplier at variance 1; "shrink": lambda of an l2 prox.  R_a <= a rate at every order a. */
 PV_MUST pv_status pv_epochs(pv_ctx *ctx, const char *request_json, char **json);

@@ -1,7 +1,7 @@
 /* image.c - rows that are images: their shape, declared or found in the file.
  *
- * A row of C channels, height H and width W holds C planes of H x W values, each plane row by row: the value of channel
- * c at row y, column x is column (c H + y) W + x.  The shape is public: it is a setting, or a property of the
+ * A row of C channels, height H and width W holds C planes of H x W values, each plane row by row: the value of
+ * channel c at row y, column x is column (c H + y) W + x.  The shape is public: it is a setting, or a property of the
  * file's format that every row shares. */
 #include "reader.h"
 

@@ -86,8 +86,8 @@ const char *pvi_trained_on(const struct pv_load *job, char out[72])
     return out;
 }
 
-/* Is this another kind of data than a schema declares, or than the model had?  More than two classes go undeclared only
- * where labels are bytes: not in text. */
+/* Is this another kind of data than a schema declares, or than the model had?  More than two classes go undeclared
+ * only where labels are bytes: not in text. */
 static pv_status check_kind(const struct pv_load *job, const pv_reader_ops *found, int score)
 {
     char text[72];

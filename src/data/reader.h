@@ -160,7 +160,8 @@ struct pv_load {
 const char *pvi_trained_on(const struct pv_load *job, char out[72]);
 
 /* ---- several files (paths.c) ------------------------------------------------------------------------------------
- * data.path as the files it names: itself, a list with commas, or the CIFAR-10 batches of a folder or beside the first. */
+ * data.path as the files it names: itself, a list with commas, or the CIFAR-10 batches of a folder or beside the
+ * first. */
 pv_status pvi_paths(struct pv_load *job);
 
 /* ---- images (image.c) ------------------------------------------------------------------------------------------
@@ -169,7 +170,7 @@ pv_status pvi_image_found(struct pv_load *job, pvi_shape shape);
 /* Do so many features make up the images that are declared? */
 pv_status pvi_image_check(const struct pv_load *job, int64_t features);
 
-/* ---- binary formats (binary.c) ------------------------------------------------------------------------------------ */
+/* ---- binary formats (binary.c) --------------------------------------------------------------------------------- */
 enum { PVI_BATCH = 256 }; /* rows read at a time, at most                                                          */
 int64_t pvi_batch_rows(int64_t columns); /* so many that a batch stays small                                       */
 pv_status pvi_read_some(pvi_source *src, void *buf, size_t n, size_t *got); /* fewer than n: the file ends         */
@@ -188,7 +189,8 @@ pv_status pvi_read_batches(struct pv_load *job, int64_t rows, int64_t record, in
                            void *arg);
 /* Rows of a batch to the builder, with progress; `fraction` of all files lies behind them. */
 pv_status pvi_append_batch(struct pv_load *job, pvi_segment *seg, double fraction);
-/* What a label byte means: one of the declared classes, or of 0..9 when none are (`by_path`: data.labels is a file). */
+/* What a label byte means: one of the declared classes, or of 0..9 when none are (`by_path`: data.labels is a
+ * file). */
 typedef struct pvi_byte_labels {
     float y[256];
     bool known[256];

@@ -1,6 +1,6 @@
 /* reader_cifar.c - CIFAR-10, binary version: one row per image, v = byte/255 - center.
  *
- *   record   1 byte class, 0..9 | 3072 bytes: 32 x 32 red values, row by row, then green, then blue         3073 bytes
+ *   record   1 byte class, 0..9 | 3072 bytes: 32 x 32 red values, row by row, then green, then blue      3073 bytes
  *   file     records one after the other, no header; a set is several files (paths.c)
  *
  * Classes are 0..9 unless data.labels declares fewer.

@@ -5,7 +5,8 @@
  *   labels: bytes 0 0 8 1 | n | n bytes, in a file of its own
  *
  * The labels file is the one named by data.labels if that is a path (it has a '/' or ends in "ubyte" or ".gz"), else
- * the images' name with "images-idx3" replaced by "labels-idx1".  Classes are 0..9 unless data.labels declares others.
+ * the images' name with "images-idx3" replaced by "labels-idx1".  Classes are 0..9 unless data.labels declares
+ * others.
  *
  * Privacy  the scaling 1/255 and the centre are constants of the format and the settings, not of the rows. */
 #include <unistd.h>

@@ -81,7 +81,8 @@ void pvi_job_free(pvi_job *job);
 /* Rows in one float sum, at most: of consecutive rows; of a sample. */
 enum { PVI_FULL_GROUP = 64, PVI_SAMPLED_GROUP = 128, PVI_JOINT_GROUP = 256 };
 int64_t pvi_most_rows(const pvi_job *j);
-/* Joint releases (8): a block's entries are multiplied by the factor, after those on its diagonal were by the other. */
+/* Joint releases (8): a block's entries are multiplied by the factor, after those on its diagonal were by the
+ * other. */
 float pvi_joint_factor(const pv_joint *j, bool diagonal_block);
 float pvi_joint_diagonal(const pv_joint *j);
 /* Event tree, calibrated noise, sensitivity and cost of a job that is otherwise complete (noise.c). */

@@ -1,5 +1,5 @@
-/* test_epochs.c - what passes cost: against the accountant of Gaussians, against the bound computed prefix by prefix here,
- * and the claims about schedules: constant noise with a shrinking prox converges, falling noise grows. */
+/* test_epochs.c - what passes cost: against the accountant of Gaussians, against the bound computed prefix by prefix
+ * here, and the claims about schedules: constant noise with a shrinking prox converges, falling noise grows. */
 #include "acct/acct.h"
 #include "pvtest.h"
 
