@@ -66,7 +66,8 @@ static pv_status answer_account(pvi_request *r, pvi_jw *w)
     if (!isnan(r->delta)) {
         s = pvi_account_rows(r->ctx, r->accountant, r->rel, r->ev, r->delta, r->rows, &c);
     } else if (r->rows != 1) {
-        return pvi_fail(r->ctx, PV_E_PARAM, "--group=%lld: groups need delta, not epsilon", (long long)r->rows);
+        return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld (--group): groups need delta, not epsilon",
+                        (long long)r->rows);
     } else {
         c = (pvi_cost) { .epsilon = r->epsilon };
         s = pvi_account_delta(r->ctx, r->accountant, r->rel, r->ev, r->epsilon, &c.delta, &c.accountant);
@@ -108,7 +109,7 @@ static pv_status answer_calibrate(pvi_request *r, pvi_jw *w)
     if (isnan(r->delta) || isnan(r->epsilon))
         return pvi_fail(r->ctx, PV_E_PARAM, "calibration needs epsilon and delta");
     if (r->rows != 1)
-        return pvi_fail(r->ctx, PV_E_PARAM, "--group=%lld: calibration is for one row", (long long)r->rows);
+        return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld (--group): calibration is for one row", (long long)r->rows);
     const pv_status s = pvi_calibrate(r->ctx, r->accountant, r->rel, r->ev, r->epsilon, r->delta, &factor, &c);
     if (s != PV_OK) return s;
     const bool selection = leaf_of(r->ev)->kind == PV_EV_SELECT;

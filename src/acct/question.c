@@ -20,10 +20,10 @@ static const char *const members[] = { "events",   "file",     "mechanism", "del
                                        "strong",   "diameter", "shift",     "batches" };
 enum { MEMBERS = sizeof members / sizeof *members, GENERAL = 9 };
 
-/* The command's name of a member, where it is another. */
-static const char *option_name(const char *key)
+/* Behind a member whose option has another name. */
+static const char *option_of(const char *key)
 {
-    return strcmp(key, "rows") == 0 ? "--group" : key;
+    return strcmp(key, "rows") == 0 ? " (--group)" : "";
 }
 
 pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, double *out)
@@ -33,8 +33,8 @@ pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, d
     if (!v) return PV_OK;
     if (v->type == PVI_JNUM) return *out = v->num, PV_OK;
     if (v->type == PVI_JSTR && pvi_parse_f64(v->text, v->text_len, out) && !isnan(*out)) return PV_OK;
-    return pvi_fail(r->ctx, PV_E_PARAM, "%s=%s: a number is needed", option_name(key),
-                    v->type == PVI_JSTR ? v->text : "...");
+    return pvi_fail(r->ctx, PV_E_PARAM, "%s=%s%s: a number is needed", key, v->type == PVI_JSTR ? v->text : "...",
+                    option_of(key));
 }
 
 pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, int64_t *out)
@@ -43,8 +43,8 @@ pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, i
     const pv_status s = pvi_ask_number(r, key, (double)absent, &x);
     if (s != PV_OK) return s;
     if (!(x >= 1 && x < 0x1p53 && x == floor(x))) /* from 2^53 on a double may have been rounded */
-        return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g: a whole number from 1 to below 2^53 is needed", option_name(key),
-                        x);
+        return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g%s: a whole number from 1 to below 2^53 is needed", key, x,
+                        option_of(key));
     *out = (int64_t)x;
     return PV_OK;
 }
@@ -202,7 +202,7 @@ static pv_status noisy_gd_event(pvi_request *r, double unit)
                         (long long)h.batches);
     h.passes = steps / h.batches;
     if (r->rows != 1)
-        return pvi_fail(r->ctx, PV_E_PARAM, "--group=%lld: noisy-gd is for one row", (long long)r->rows);
+        return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld (--group): noisy-gd is for one row", (long long)r->rows);
     if ((s = pvi_hidden_mu(r->ctx, &h, &mu)) != PV_OK) return s;
     r->unit = h.z;
     r->ev = pv_ev_leaf(r->arena, PV_EV_GAUSSIAN, pvi_down(1.0 / mu, 2), 0.0);

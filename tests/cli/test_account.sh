@@ -84,8 +84,8 @@ fails 2 'privet: gaussian needs z=...' account gaussian --delta 1e-5
 fails 2 'privet: give delta to learn epsilon, or epsilon to learn delta' account gaussian z=1
 fails 2 'privet: epsilon and delta are both given: leave out the one to learn; calibrate finds the noise for both' \
     account gaussian z=1 --epsilon 1 --delta 1e-5
-fails 2 'privet: --group=0: a whole number from 1 to below 2^53 is needed' account gaussian z=1 --delta 1e-5 --group 0
-fails 2 'privet: --group=2: groups need delta, not epsilon' account gaussian z=1 --epsilon 1 --group 2
+fails 2 'privet: rows=0 (--group): a whole number from 1 to below 2^53 is needed' account gaussian z=1 --delta 1e-5 --group 0
+fails 2 'privet: rows=2 (--group): groups need delta, not epsilon' account gaussian z=1 --epsilon 1 --group 2
 fails 2 'privet: z=0: a number between 1e-100 and 1e+100 is needed' account gaussian z=0 --delta 1e-5
 fails 2 'privet: z=-1: a number between 1e-100 and 1e+100 is needed' account gaussian z=-1 --delta 1e-5
 fails 2 'privet: z=nan: a number is needed' account gaussian z=nan --delta 1e-5

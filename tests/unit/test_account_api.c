@@ -294,7 +294,7 @@ static void refusals(void **state)
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"q\":2,\"delta\":1e-5}", PV_E_ARG, "sampling rate 2" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1}", PV_E_ARG, "delta 1 is not in" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1}", PV_E_PARAM, "give delta to learn epsilon" },
-        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1e-5,\"epsilon\":1}", PV_E_PARAM, "give delta" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1e-5,\"epsilon\":1}", PV_E_PARAM, "both given" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":1,\"rows\":2}", PV_E_PARAM,
           "groups need delta" },
         { pv_account, "{\"events\":{\"kind\":\"none\"},\"z\":1}", PV_E_PARAM, "a tree of events has no z" },
