@@ -4,8 +4,8 @@
  * of 60000); and the noise multiplier for epsilon 1.  The peer is started with $PRIVET_PYTHON (default python3) if it
  * has dp_accounting; otherwise its time as recorded elsewhere on other hardware is shown, marked so.
  *
- * Then the whole documented range, Gaussian, Laplace and selection under zero-out, by the best accountant: the slowest
- * question, and the one that takes most memory (aim: 2 s of processor time, 1 GB).
+ * Then the whole documented range, Gaussian, Laplace and selection under zero-out, by the best accountant: the
+ * slowest question, and the one that takes most memory (aim: 2 s of processor time, 1 GB).
  *
  *   bench_pld [rounds] [peer script] */
 #include "acct/acct.h"

@@ -2,9 +2,10 @@
  *
  *   PRIVET_PYTHON=python-with-numpy-and-scipy bench_sbcd [rounds, 10] [threads, 2]
  *
- * 4,800 x 20 rows of five classes, five layers of 200, squared loss, five mini-batches of 960 in turn.  Ours is the whole of
- * 51 noisy steps, from the call to the finished result, less one of a single step, by 10.  Best of all rounds, ours before
- * and after the peer, wall clock and processor time.  The peer is bench/peers/sbcd_peer.py, OpenBLAS with as many threads. */
+ * 4,800 x 20 rows of five classes, five layers of 200, squared loss, five mini-batches of 960 in turn.  Ours is the
+ * whole of 51 noisy steps, from the call to the finished result, less one of a single step, by 10.  Best of all
+ * rounds, ours before and after the peer, wall clock and processor time.  The peer is bench/peers/sbcd_peer.py,
+ * OpenBLAS with as many threads. */
 #include "run/job.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  *
  * 60,000 made-up images, as bytes, Poisson batches of 256, SGD with momentum: draw the batch, clipped gradient sum,
  * noise, move.  "Noise and clipping off" is privacy=off: no noise is drawn and no gradient is shortened, though their
- * norms are still taken.  One thread is measured in processor time, which other work on the machine hardly changes; more
- * threads in time on the clock.  A step's time is the tenth percentile over the run, for this program and the peers
- * alike.  Peers run when PRIVET_PEERS_PYTHON names a Python with torch (and opacus).
+ * norms are still taken.  One thread is measured in processor time, which other work on the machine hardly changes;
+ * more threads in time on the clock.  A step's time is the tenth percentile over the run, for this program and the
+ * peers alike.  Peers run when PRIVET_PEERS_PYTHON names a Python with torch (and opacus).
  *
  *   PRIVET_PEERS_PYTHON=v/bin/python bench_step [threads, 2] [steps, 300] [path of net_peer.py] */
 #include "run/job.h"

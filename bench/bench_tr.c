@@ -2,12 +2,12 @@
  *
  *   bench_tr [rounds] [threads] [rows] [columns]
  *
- * 581,012 x 55 rows of length 1 (Covertype's shape with a bias), logistic loss: eight steps of `tr` with noise, from the
- * call to the finished result; then the pass that sums gradients and Hessians alone, on one thread, as useful floating
- * point operations (a multiplication and an addition for each entry of the lower triangle of every row) per second.
- * The best of all rounds is printed, wall clock and processor time: on a busy machine the second says more.
- * bench/peers/tr_peer.py does the same with numpy and scipy; with PRIVET_PYTHON set it is run in between, on as many threads,
- * and the ratios are printed. */
+ * 581,012 x 55 rows of length 1 (Covertype's shape with a bias), logistic loss: eight steps of `tr` with noise, from
+ * the call to the finished result; then the pass that sums gradients and Hessians alone, on one thread, as useful
+ * floating point operations (a multiplication and an addition for each entry of the lower triangle of every row) per
+ * second.  The best of all rounds is printed, wall clock and processor time: on a busy machine the second says more.
+ * bench/peers/tr_peer.py does the same with numpy and scipy; with PRIVET_PYTHON set it is run in between, on as many
+ * threads, and the ratios are printed. */
 #include "mech/mech.h"
 #include "run/job.h"
 

@@ -1,12 +1,12 @@
 /* bench_train.c - one epoch of training, noise, clipping, sampling and metering included, next to other tools.
  *
- * Shapes of MNIST (60,000 x 784, softmax over 10 classes, batch 128) and Covertype (581,012 x 54, logistic, batches of
- * 1,000 and 50,000), filled with made-up numbers: dense kernels do not look at them.  For each
+ * Shapes of MNIST (60,000 x 784, softmax over 10 classes, batch 128) and Covertype (581,012 x 54, logistic, batches
+ * of 1,000 and 50,000), filled with made-up numbers: dense kernels do not look at them.  For each
  *   private     DP-SGD: Poisson batches, clipped, noised
  *   plain       the same loop with noise and clipping off
  *   peers       PyTorch's own loop without privacy, batches by index, and Opacus in its best mode
- * Best of several rounds in one process per tool, ours before and after the peers.  Then fw-l1 on sparse rows, time per
- * choice against n and p, and the exponents of n and p that fit the times of an epoch.
+ * Best of several rounds in one process per tool, ours before and after the peers.  Then fw-l1 on sparse rows, time
+ * per choice against n and p, and the exponents of n and p that fit the times of an epoch.
  *
  *   PRIVET_PYTHON=python-with-torch-and-opacus bench_train [rounds] [threads] [parts: m c l f g] */
 #include "run/job.h"
@@ -214,7 +214,7 @@ static void compare(const char *what, const pvi_matrix *m, const char *model, in
     go_home(&private), go_home(&plain);
 }
 
-/* ---- how the time grows ------------------------------------------------------------------------------------------ */
+/* ---- how the time grows ---------------------------------------------------------------------------------------- */
 
 /* Seconds of one choice of fw-l1; choices() differ in number so that what a run does once drops out. */
 static double choice_time(int64_t n, int64_t p, int64_t k, int rounds)

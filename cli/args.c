@@ -85,8 +85,39 @@ static const char *option_name(const void *groups, int i)
     return NULL;
 }
 
+/* The first key of a catalogue that ends in .name; false: none. */
+static bool key_ending(jv list, const char *name, char out[64])
+{
+    for (jv_iter it = jv_begin(list); jv_next(&it);) {
+        const char *dot = strrchr(jv_str(jv_get(it.value, "key"), out, 64), '.');
+        if (dot && strcmp(dot + 1, name) == 0) return true;
+        if (key_ending(jv_get(it.value, "settings"), name, out)) return true;
+    }
+    return false;
+}
+
+/* A setting that somebody took for an option: --augment is model.augment. */
+static bool find_setting(const command *cmd, const char *word, char out[64])
+{
+    char name[64], *json = NULL;
+    pv_ctx *ctx;
+    bool found = false;
+    if (!(cmd->groups & OPT_PLAN) || pv_ctx_create(NULL, &ctx) != PV_OK) return false;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    for (char *p = name; *p; p++)
+        if (*p == '-') *p = '_';
+    if (pv_list(ctx, name, &json) == PV_OK)
+        for (jv_iter it = jv_begin((jv) { json }); !found && jv_next(&it);) found = key_ending(it.value, name, out);
+    pv_string_free(ctx, json);
+    pv_ctx_free(ctx);
+    return found;
+}
+
 static int unknown_option(const command *cmd, const char *word)
 {
+    char key[64];
+    if (word[1] == '-' && find_setting(cmd, word + 2, key))
+        return usage("unknown option %s; did you mean the setting %s=...?", word, key);
     const char *near = word[1] == '-' ? nearest(word + 2, option_name, &cmd->groups) : NULL;
     if (near) return usage("unknown option %s for %s; did you mean --%s?", word, cmd->name, near);
     return usage("unknown option %s; privet %s --help lists what there is", word, cmd->name);

@@ -1,5 +1,5 @@
-/* cmd_curve.c - privet curve: delta at every epsilon, the errors of every test, and a drawing of both; or what passes of
- * block coordinate descent cost, one after the other. */
+/* cmd_curve.c - privet curve: delta at every epsilon, the errors of every test, and a drawing of both; or what passes
+ * of block coordinate descent cost, one after the other. */
 #include "cli.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static void show_epochs(jv v)
     char name[80], label[40];
     for (jv_iter it = jv_begin(jv_get(v, "schedules")); jv_next(&it);) {
         row("noise", "%s", jv_str(jv_get(it.value, "noise"), name, sizeof name));
-        row("epochs", "epsilon of all that is released (of the last weights alone, under assumptions)");
+        row("epochs", "epsilon of all that is released (of the last weights alone, under assumptions: never more)");
         jv_iter x = jv_begin(jv_get(it.value, "composition")), y = jv_begin(jv_get(it.value, "hidden_state"));
         for (int k = 1; jv_next(&x) && jv_next(&y); k++) {
             if (n > SHOWN && k * SHOWN / n == (k - 1) * SHOWN / n && k > 1) continue;

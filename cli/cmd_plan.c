@@ -1,6 +1,7 @@
-/* cmd_plan.c - privet plan: what a run would cost and how much noise it needs; reads no rows. */
+/* cmd_plan.c - privet plan: what a run would cost and how much noise it needs; of DATA only the shape counts. */
 #include "cli.h"
 
+#include <math.h>
 #include <string.h>
 
 int cmd_plan(cli *c)
@@ -14,6 +15,7 @@ int cmd_plan(cli *c)
     }
     if (code == EXIT_DONE) {
         const pv_status s = pv_plan_cost(plan, &json);
+        progress_clear();
         if (s != PV_OK) code = fail(c, s);
     }
     if (code != EXIT_DONE) goto out;
@@ -21,7 +23,9 @@ int cmd_plan(cli *c)
         print_json(json);
     } else {
         show_run((jv) { json });
-        row("data", "not read: this is what privet train would do");
+        const bool declared = !isnan(jv_num(jv_get((jv) { json }, "settings/data.rows")));
+        row("data", declared ? "not read: this is what privet train would do"
+                             : "only its shape was used: this is what privet train would do");
     }
 out:
     pv_string_free(c->ctx, json);

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The curve of the recorded releases.  A model that is not private has none; nor have releases no accountant draws. */
+/* The curve of the recorded releases.  A model that is not private has none; nor have releases no accountant
+ * draws. */
 static char *curve_of(cli *c, jv certificate)
 {
     char *json = NULL, *request, relation[32];

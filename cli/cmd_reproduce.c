@@ -263,10 +263,12 @@ static int add_pending(void *user, const item *it, record *at)
 static int do_all(work *w, const item *only)
 {
     const item *it;
-    int code = make_folders(w->p.out), failed = EXIT_DONE;
-    for (int i = 0; code == EXIT_DONE && (it = repro_item(i)) != NULL; i++)
-        if ((!only || it == only) && (!it->full || w->p.full) && !missing_data(it, &w->p))
-            code = each_run(it, &w->p, add_pending, w);
+    int code = EXIT_DONE, failed = EXIT_DONE;
+    for (int i = 0; code == EXIT_DONE && (it = repro_item(i)) != NULL; i++) {
+        if ((only && it != only) || (it->full && !w->p.full) || missing_data(it, &w->p)) continue;
+        code = make_folders(w->p.out); /* not for items that are skipped */
+        if (code == EXIT_DONE) code = each_run(it, &w->p, add_pending, w);
+    }
     w->begun = now();
     pv_ctx_on_progress(w->c->ctx, on_progress, w);
     for (int i = 0; code == EXIT_DONE && (it = repro_item(i)) != NULL; i++) {

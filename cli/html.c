@@ -1,8 +1,8 @@
 /* html.c - a model's guarantee and figures as one page: no script, nothing fetched, readable on a phone, on paper,
  * in a light or a dark room.
  *
- * Text from files (names of columns and classes) goes through html_put(), which escapes it; everything else is written
- * here.  Tables scroll inside their box when they are wider than the page, so the page itself never does. */
+ * Text from files (names of columns and classes) goes through html_put(), which escapes it; everything else is
+ * written here.  Tables scroll inside their box when they are wider than the page, so the page itself never does. */
 #include "cli.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* repro_record.c - a line per finished run in RESULTS/runs.csv, so that an interrupted set goes on where it stopped.
  *
- * A run is known by its command, which holds every setting, its number and the version whose defaults it had; figures of
- * the same runs share them.  A line is written by one call and synced; a torn last line is no record.  Texts are in quotes, numbers have
- * 9 digits, what was not measured is empty. */
+ * A run is known by its command, which holds every setting, its number and the version whose defaults it had; figures
+ * of the same runs share them.  A line is written by one call and synced; a torn last line is no record.  Texts are
+ * in quotes, numbers have 9 digits, what was not measured is empty. */
 #include "repro.h"
 
 #include <errno.h>

@@ -9,8 +9,8 @@
 #define COVTYPE  "budget.delta={1e-5|1.7211e-6}"
 #define IJCNN1   "budget.delta=2.857e-5"
 
-/* "As printed": sensitivities, equal shares and equal steps of the paper, 10 steps; DP-TR with the same certified budget,
- * DP-STR with the noise its proof asks for, which costs less. */
+/* "As printed": sensitivities, equal shares and equal steps of the paper, 10 steps; DP-TR with the same certified
+ * budget, DP-STR with the noise its proof asks for, which costs less. */
 #define METHODS(batch)                                                                                               \
     {                                                                                                                \
         { "DP-TR", "optimizer=tr budget.epsilon=@", NULL, false },                                                   \

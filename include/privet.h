@@ -92,7 +92,8 @@ PV_API void pv_plan_free(pv_plan *plan);
 PV_MUST pv_status pv_plan_set(pv_plan *plan, const char *key, const char *value);
 PV_MUST pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *name); /* --config */
 PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json);  /* the same keys back        */
-PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);  /* cost, noise, steps; reads no data */
+PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);  /* cost, noise, steps; reads data.path
+                                                              * only where data.rows is not set */
 PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub);
 PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out); /* reserve, run, certify     */
 
@@ -132,7 +133,8 @@ PV_API void pv_model_free(pv_model *m);
 /* Recomputes epsilon from the recorded events.  PV_OK, or PV_E_VERIFY with the reason
  * in the error message.  `path` is a certificate or a model file.  json may be NULL.  */
 PV_MUST pv_status pv_verify(pv_ctx *ctx, const char *path, char **json);
-PV_MUST pv_status pv_list(pv_ctx *ctx, const char *kind, char **json); /* kind NULL: all */
+/* what: a kind of plug-in, a plug-in, a setting or a family of them; NULL: all.                */
+PV_MUST pv_status pv_list(pv_ctx *ctx, const char *what, char **json);
 /* What events cost, how much noise a budget needs, the whole curve.  The request is a JSON object:
  *   {"mechanism": "gaussian", "z": 1.1, "q": 0.004, "steps": 14063, "delta": 1e-5}
  * or "events" with a tree as certificates have it, or "file" with its path; then "accountant" (best),
@@ -140,7 +142,8 @@ PV_MUST pv_status pv_list(pv_ctx *ctx, const char *kind, char **json); /* kind N
 PV_MUST pv_status pv_account(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_calibrate(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_curve(pv_ctx *ctx, const char *request_json, char **json);
-/* What block coordinate descent has cost after each pass, by composition and, conditionally, for the last iterate alone:
+/* What block coordinate descent has cost after each pass, by composition and, conditionally, for the last iterate
+ * alone:
  *   {"noise": "constant+linear:4,1", "z": 5, "batches": 5, "epochs": 50, "step": 0.01, "smooth": 50, "delta": 1e-5}
  * z: noise multiplier at variance 1; "shrink": lambda of an l2 prox.  R_a <= a rate at every order a. */
 PV_MUST pv_status pv_epochs(pv_ctx *ctx, const char *request_json, char **json);

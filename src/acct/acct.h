@@ -121,7 +121,8 @@ typedef struct pvi_cost {
      * refers to the zero-out sensitivity. */
     bool group_bound;
 } pvi_cost;
-/* accountant: a registered name, optionally with settings ("zcdp:conversion=paper"), or "best": the smallest certified upper bound among those that support the events. */
+/* accountant: a registered name, optionally with settings ("zcdp:conversion=paper"), or "best": the smallest
+ * certified upper bound among those that support the events. */
 pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double delta,
                       pvi_cost *out);
 pv_status pvi_account_delta(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,

@@ -57,12 +57,17 @@ static pv_status answer_account(pvi_request *r, pvi_jw *w)
 {
     pvi_cost c;
     pv_status s;
-    if (isnan(r->delta) == isnan(r->epsilon))
+    if (!isnan(r->delta) && !isnan(r->epsilon))
+        return pvi_fail(
+            r->ctx, PV_E_PARAM,
+            "epsilon and delta are both given: leave out the one to learn; calibrate finds the noise for both");
+    if (isnan(r->delta) && isnan(r->epsilon))
         return pvi_fail(r->ctx, PV_E_PARAM, "give delta to learn epsilon, or epsilon to learn delta");
     if (!isnan(r->delta)) {
         s = pvi_account_rows(r->ctx, r->accountant, r->rel, r->ev, r->delta, r->rows, &c);
     } else if (r->rows != 1) {
-        return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld: groups need delta, not epsilon", (long long)r->rows);
+        return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld (--group): groups need delta, not epsilon",
+                        (long long)r->rows);
     } else {
         c = (pvi_cost) { .epsilon = r->epsilon };
         s = pvi_account_delta(r->ctx, r->accountant, r->rel, r->ev, r->epsilon, &c.delta, &c.accountant);
@@ -104,7 +109,7 @@ static pv_status answer_calibrate(pvi_request *r, pvi_jw *w)
     if (isnan(r->delta) || isnan(r->epsilon))
         return pvi_fail(r->ctx, PV_E_PARAM, "calibration needs epsilon and delta");
     if (r->rows != 1)
-        return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld: calibration is for one row", (long long)r->rows);
+        return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld (--group): calibration is for one row", (long long)r->rows);
     const pv_status s = pvi_calibrate(r->ctx, r->accountant, r->rel, r->ev, r->epsilon, r->delta, &factor, &c);
     if (s != PV_OK) return s;
     const bool selection = leaf_of(r->ev)->kind == PV_EV_SELECT;
@@ -165,7 +170,7 @@ static pv_status answer_curve(pvi_request *r, pvi_jw *w)
     double epsilon[CURVE_POINTS], delta[CURVE_POINTS], alpha[TRADEOFF_POINTS], beta[TRADEOFF_POINTS];
     pvi_curve c = { .delta = delta };
     if (!isnan(r->delta) || r->rows != 1)
-        return pvi_fail(r->ctx, PV_E_PARAM, "a curve has no delta and no rows; epsilon is where it ends");
+        return pvi_fail(r->ctx, PV_E_PARAM, "a curve has no delta and no group; epsilon is where it ends");
     const pv_status s = make_curve(r, &c, epsilon);
     if (s != PV_OK) return s;
     for (int i = 0; i < TRADEOFF_POINTS; i++) {

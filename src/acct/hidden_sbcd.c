@@ -2,8 +2,8 @@
  *
  * In epoch k = 0 .. K-1 the batches j = 0 .. J-1 are taken in the same order.  Each step of a layer is
  *     theta <- T(F(theta) + N(0, v_k I)),  F(theta) = theta - eta grad,  T the prox of r,
- * F and T Lipschitz with constants L_F and L_T, and one row moves F by at most sqrt(v_k)/z_k in its own batch and not at
- * all in the others.  With 1/c the reciprocal log-Sobolev constant of theta (0 at the start, which is public):
+ * F and T Lipschitz with constants L_F and L_T, and one row moves F by at most sqrt(v_k)/z_k in its own batch and not
+ * at all in the others.  With 1/c the reciprocal log-Sobolev constant of theta (0 at the start, which is public):
  *   (1) 1/c <- L_T^2 (L_F^2/c + v_k)                                                          (Lemma 4.7)
  *   (2) the row's own batch:  R_a/a grows by at most 1/(2 z_k^2)                              (Corollary 4.5, 2)
  *   (3) any other batch:      R_a/a shrinks by the factor 1/(1 + c v_k/L_F^2)                 (Corollary 4.5, 1)
@@ -12,18 +12,18 @@
  * theorem takes over a random place.  The outcome is R_a <= a rate for all a.
  *
  * Departures from the printed theorem.
- *   - The exponent of (3) is -1, printed -1/L_T^2.  T comes after the noise; where it is a scaling it is a bijection and
- *     leaves R_a alone, and for two Gaussians (3) with -1 is an equality: with L_T < 1 the printed bound lies below the
- *     true divergence.  For L_T = 1 both agree.
- *   - The printed product telescopes (1) and (3) with c_K^{n/b-1} for the last constant and with the factors l = k and
- *     l = K in it; (3) gives c_{K-1}^{n/b} and l = k+1 .. K-1.  Here nothing is telescoped.
+ *   - The exponent of (3) is -1, printed -1/L_T^2.  T comes after the noise; where it is a scaling it is a bijection
+ *     and leaves R_a alone, and for two Gaussians (3) with -1 is an equality: with L_T < 1 the printed bound lies
+ *     below the true divergence.  For L_T = 1 both agree.
+ *   - The printed product telescopes (1) and (3) with c_K^{n/b-1} for the last constant and with the factors l = k
+ *     and l = K in it; (3) gives c_{K-1}^{n/b} and l = k+1 .. K-1.  Here nothing is telescoped.
  *   - A prox of a convex function has L_T <= 1 (printed 2), and of (lambda/2) ||.||^2 it is 1/(1 + eta lambda).
  *   - The layer's problem is convex but not strongly: L_F = max(1, |1 - eta beta|), beta = gamma (X^2 + 1) with X the
  *     bound on its input (Lemma 3.2 prints X^4, in these units).  Clipping a row's gradient r x' keeps this for the
  *     squared loss: it clips r to C/||x||, the gradient of a Huber function of theta x - U, convex and as smooth.
- * What the theorem does not treat, and a caller has to state as assumptions: the layers are trained together, so x_d and
- * U_d of one layer's problem depend on the others; theta is rescaled to its spectral norm, which may expand distances;
- * nothing but the last iterate is seen.  Hence this number is never charged. */
+ * What the theorem does not treat, and a caller has to state as assumptions: the layers are trained together, so x_d
+ * and U_d of one layer's problem depend on the others; theta is rescaled to its spectral norm, which may expand
+ * distances; nothing but the last iterate is seen.  Hence this number is never charged. */
 #include "acct.h"
 
 #define HUGE_INVERSE 1e200 /* 1/c grows without bound where F expands; past this a step hides nothing */

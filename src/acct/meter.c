@@ -2,8 +2,8 @@
  * planned, in that order, and nothing else (invariant P2).
  *
  * The position is a stack of frames, one per repetition or sequence on the way down; a repetition
- * of 10^9 is a counter, not 10^9 nodes.  A sampled event, or one on a part of the rows, is one release.  NONE is no release;
- * a repetition without any release is skipped whole, whatever its count. */
+ * of 10^9 is a counter, not 10^9 nodes.  A sampled event, or one on a part of the rows, is one release.  NONE is no
+ * release; a repetition without any release is skipped whole, whatever its count. */
 #include "acct.h"
 
 typedef struct frame {

@@ -20,6 +20,12 @@ static const char *const members[] = { "events",   "file",     "mechanism", "del
                                        "strong",   "diameter", "shift",     "batches" };
 enum { MEMBERS = sizeof members / sizeof *members, GENERAL = 9 };
 
+/* Behind a member whose option has another name. */
+static const char *option_of(const char *key)
+{
+    return strcmp(key, "rows") == 0 ? " (--group)" : "";
+}
+
 pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, double *out)
 {
     const pvi_json *v = pvi_json_get(r->json, key);
@@ -27,7 +33,8 @@ pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, d
     if (!v) return PV_OK;
     if (v->type == PVI_JNUM) return *out = v->num, PV_OK;
     if (v->type == PVI_JSTR && pvi_parse_f64(v->text, v->text_len, out) && !isnan(*out)) return PV_OK;
-    return pvi_fail(r->ctx, PV_E_PARAM, "%s=%s: a number is needed", key, v->type == PVI_JSTR ? v->text : "...");
+    return pvi_fail(r->ctx, PV_E_PARAM, "%s=%s%s: a number is needed", key, v->type == PVI_JSTR ? v->text : "...",
+                    option_of(key));
 }
 
 pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, int64_t *out)
@@ -36,7 +43,8 @@ pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, i
     const pv_status s = pvi_ask_number(r, key, (double)absent, &x);
     if (s != PV_OK) return s;
     if (!(x >= 1 && x < 0x1p53 && x == floor(x))) /* from 2^53 on a double may have been rounded */
-        return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g: a whole number from 1 to below 2^53 is needed", key, x);
+        return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g%s: a whole number from 1 to below 2^53 is needed", key, x,
+                        option_of(key));
     *out = (int64_t)x;
     return PV_OK;
 }
@@ -76,6 +84,14 @@ static pv_status parameter(const pvi_request *r, const char *name, const char *k
     const pv_status s = pvi_ask_number(r, key, absent, out);
     if (s != PV_OK || !isnan(*out)) return s;
     return pvi_fail(r->ctx, PV_E_PARAM, "%s needs %s=...", name, key);
+}
+
+/* A calibration finds the amount of noise itself: one that is given would be ignored. */
+static pv_status left_open(const pvi_request *r, const char *key, double unit)
+{
+    if (isnan(unit) || !pvi_json_get(r->json, key)) return PV_OK;
+    return pvi_fail(r->ctx, PV_E_PARAM, "%s is what calibrate solves for: leave it out, or ask account what it costs",
+                    key);
 }
 
 /* Wraps e in its sampler; NULL in e is passed on. */
@@ -135,7 +151,9 @@ static pv_status shorthand_event(pvi_request *r, const char *name, double unit)
         if (strcmp(pvi_event_name(shorthands[i].kind), name) == 0) h = &shorthands[i];
     if (!h) return unknown_mechanism(r, name);
     const char *const own[] = { h->a, "q", "sampler", "steps", h->b };
+    const bool noise = h->kind != PV_EV_BALL && h->kind != PV_EV_EPS_DELTA; /* others cannot be calibrated */
     if ((s = only_own(r, name, own, h->b ? 5 : 4)) != PV_OK) return s;
+    if (noise && (s = left_open(r, h->a, unit)) != PV_OK) return s;
     if ((s = parameter(r, name, h->a, unit, &r->unit)) != PV_OK ||
         (h->b && (s = parameter(r, name, h->b, NAN, &b)) != PV_OK) ||
         (s = pvi_ask_number(r, "q", 1.0, &q)) != PV_OK || (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK ||
@@ -168,7 +186,8 @@ static pv_status noisy_gd_event(pvi_request *r, double unit)
     int64_t steps;
     double mu;
     pv_status s = only_own(r, "noisy-gd", own, 8);
-    if (s != PV_OK || (s = parameter(r, "noisy-gd", "z", unit, &h.z)) != PV_OK ||
+    if (s != PV_OK || (s = left_open(r, "z", unit)) != PV_OK ||
+        (s = parameter(r, "noisy-gd", "z", unit, &h.z)) != PV_OK ||
         (s = parameter(r, "noisy-gd", "step", NAN, &h.eta)) != PV_OK ||
         (s = parameter(r, "noisy-gd", "smooth", NAN, &h.smooth)) != PV_OK ||
         (s = pvi_ask_number(r, "strong", 0.0, &h.strong)) != PV_OK ||
@@ -182,7 +201,8 @@ static pv_status noisy_gd_event(pvi_request *r, double unit)
         return pvi_fail(r->ctx, PV_E_PARAM, "steps=%lld: whole passes over %lld batches are needed", (long long)steps,
                         (long long)h.batches);
     h.passes = steps / h.batches;
-    if (r->rows != 1) return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld: noisy-gd is for one row", (long long)r->rows);
+    if (r->rows != 1)
+        return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld (--group): noisy-gd is for one row", (long long)r->rows);
     if ((s = pvi_hidden_mu(r->ctx, &h, &mu)) != PV_OK) return s;
     r->unit = h.z;
     r->ev = pv_ev_leaf(r->arena, PV_EV_GAUSSIAN, pvi_down(1.0 / mu, 2), 0.0);
@@ -197,10 +217,13 @@ static pv_status file_event(pvi_request *r, const char *path)
     pvi_json *v;
     pv_status s = pvi_file_read(r->ctx, path, FILE_LIMIT, &body, &len);
     if (s != PV_OK) return s;
-    s = pvi_json_parse(r->ctx, r->arena, path, body, len, &v);
+    /* The events of a certificate count only with all the rest of it, and that is for verify to check. */
+    if (pvi_is_model_file(body, len))
+        s = pvi_fail(r->ctx, PV_E_PARAM, "%s is a model: privet verify %s recomputes its cost", path, path);
+    else s = pvi_json_parse(r->ctx, r->arena, path, body, len, &v);
     pvi_free(r->ctx, body);
     if (s != PV_OK) return s;
-    if (pvi_json_get(v, "format")) /* its events count only with all the rest of it, and that is for verify to check */
+    if (pvi_json_get(v, "format"))
         return pvi_fail(r->ctx, PV_E_PARAM, "%s is a certificate: privet verify %s recomputes its cost", path, path);
     return pvi_event_parse(r->ctx, r->arena, path, v, &r->ev);
 }

@@ -23,6 +23,8 @@ struct pv_ctx {
 
 /* Records the message (file, line, column first where there is one) and returns s. */
 pv_status pvi_fail(pv_ctx *ctx, pv_status s, const char *fmt, ...) PVI_PRINTF(3, 4);
+int pvi_character(const unsigned char *s); /* bytes of the UTF-8 character at s; 0: none, or a control character (C1
+                                            * included) */
 void pvi_log(pv_ctx *ctx, pv_level level, const char *fmt, ...) PVI_PRINTF(3, 4);
 bool pvi_progress(pv_ctx *ctx, const char *what, double done, double total, double epsilon);
 void *pvi_alloc(pv_ctx *ctx, size_t size); /* zeroed; NULL: no memory                       */
@@ -140,6 +142,8 @@ void pvi_hex(const uint8_t *in, size_t n, char *out); /* out: 2n + 1 characters 
 
 /* ---- files (file.c) -------------------------------------------------------------------------------------- */
 /* Whole file into memory, at most `limit` bytes; directories and special files are refused. */
+extern const char pvi_model_magic[8]; /* how a model file begins */
+bool pvi_is_model_file(const char *text, size_t len);
 pv_status pvi_file_read(pv_ctx *ctx, const char *path, size_t limit, char **out, size_t *len);
 /* Writes to a temporary file beside `path`, flushes it to disk, then renames: the old file
  * survives every failure, and no temporary is left behind. */

@@ -70,8 +70,7 @@ void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user)
     ctx->progress_user = user;
 }
 
-/* Bytes of the UTF-8 character at s, 0 if it is none or a control character (C1 included). */
-static int character(const unsigned char *s)
+int pvi_character(const unsigned char *s)
 {
     if (s[0] < 0x80) return s[0] >= 0x20 && s[0] != 0x7f;
     const int n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
@@ -85,7 +84,7 @@ static int character(const unsigned char *s)
 static void make_printable(char *s)
 {
     while (*s) {
-        const int n = character((const unsigned char *)s);
+        const int n = pvi_character((const unsigned char *)s);
         if (n == 0) *s = '?';
         s += n ? n : 1;
     }

@@ -1,13 +1,13 @@
 /* eigen.c - eigenvalues and eigenvectors of a symmetric matrix.
  *
- * (1) Householder: for k = 0 .. n-3 a reflection I - t v v' of the trailing n-k-1 coordinates takes row k to a multiple
- *     of its first unit vector; the trailing block B becomes B - v q' - q v', q = t B v - (t^2/2) (v'Bv) v.
+ * (1) Householder: for k = 0 .. n-3 a reflection I - t v v' of the trailing n-k-1 coordinates takes row k to a
+ *     multiple of its first unit vector; the trailing block B becomes B - v q' - q v', q = t B v - (t^2/2) (v'Bv) v.
  *     The result is tridiagonal; v stays in row k of the matrix.
  * (2) V = the product of the reflections, built from the last to the first on the rows it touches.
- * (3) Implicit QL with Wilkinson's shift: each sweep chases a bulge through the tridiagonal matrix by plane rotations,
- *     applied to neighbouring rows of V, until an entry beside the diagonal is negligible.
- * All inner loops run along rows.  Backward stable: the computed pairs are exact for a matrix within a modest multiple
- * of n 2^-53 ||A|| of A.
+ * (3) Implicit QL with Wilkinson's shift: each sweep chases a bulge through the tridiagonal matrix by plane
+ *     rotations, applied to neighbouring rows of V, until an entry beside the diagonal is negligible.
+ * All inner loops run along rows.  Backward stable: the computed pairs are exact for a matrix within a modest
+ * multiple of n 2^-53 ||A|| of A.
  * Reference  Golub, Van Loan, Matrix Computations, 4th ed., sections 8.3.1 and 8.3.5. */
 #include "eigen.h"
 

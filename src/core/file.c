@@ -31,6 +31,13 @@ void pvi_atomic_cleanup_all(void)
     }
 }
 
+const char pvi_model_magic[8] = { 'P', 'R', 'I', 'V', 'E', 'T', 'M', '1' };
+
+bool pvi_is_model_file(const char *text, size_t len)
+{
+    return len >= sizeof pvi_model_magic && memcmp(text, pvi_model_magic, sizeof pvi_model_magic) == 0;
+}
+
 pv_status pvi_file_read(pv_ctx *ctx, const char *path, size_t limit, char **out, size_t *len)
 {
     pv_status s = PV_OK;

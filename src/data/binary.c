@@ -9,13 +9,19 @@ pv_status pvi_read_some(pvi_source *src, void *buf, size_t n, size_t *got)
     return pvi_source_filled(src, n, got, &end);
 }
 
-pv_status pvi_read_exactly(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what)
+pv_status pvi_read_part(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what, int64_t before,
+                        int64_t total)
 {
     size_t got;
     const pv_status s = pvi_read_some(src, buf, n, &got);
-    if (s != PV_OK) return s;
-    if (got < n) return pvi_fail(ctx, PV_E_FORMAT, "%s: truncated in the %s", pvi_source_path(src), what);
-    return PV_OK;
+    if (s != PV_OK || got == n) return s;
+    return pvi_fail(ctx, PV_E_FORMAT, "%s: truncated in the %s: %lld of %lld bytes are there", pvi_source_path(src),
+                    what, (long long)(before + (int64_t)got), (long long)total);
+}
+
+pv_status pvi_read_exactly(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what)
+{
+    return pvi_read_part(ctx, src, buf, n, what, 0, (int64_t)n);
 }
 
 pv_status pvi_read_end(pv_ctx *ctx, pvi_source *src)
@@ -40,6 +46,11 @@ pv_status pvi_rows_check(const struct pv_load *job, const char *rows_are, int64_
     const int64_t want = job->expect->features > 0    ? job->expect->features
                          : c->features != PV_AUTO_I64 ? c->features
                                                       : columns;
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
+    if (columns != want && trained)
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %s of %lld %s, but the model was trained on %s", c->path,
+                        rows_are, (long long)columns, columns_are, trained);
     if (columns != want)
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %s of %lld %s, but %lld are declared", c->path, rows_are,
                         (long long)columns, columns_are, (long long)want);
@@ -102,15 +113,27 @@ pv_status pvi_labels_default(struct pv_load *job)
     return cfg && cfg->labels ? PV_OK : pvi_nomem(job->ctx);
 }
 
+static bool byte_label(const struct pv_load *job, int byte, float *y, char why[256])
+{
+    char text[24] = { 0 };
+    const int len = snprintf(text, sizeof text, "%d", byte);
+    return pvi_label_value(&job->label, text, (size_t)len, y, why, 256);
+}
+
+const char *pvi_byte_label_why(const struct pv_load *job, int byte, char why[256])
+{
+    float y;
+    why[0] = '\0';
+    byte_label(job, byte, &y, why);
+    return why;
+}
+
 pv_status pvi_byte_labels_declare(struct pv_load *job, bool by_path, pvi_byte_labels *out)
 {
+    char why[256];
     pv_status s = !job->cfg->labels || by_path ? pvi_labels_default(job) : PV_OK;
     if (s == PV_OK) s = pvi_label_declare(job, &job->label);
     if (s == PV_OK) s = pvi_label_check(job, &job->label);
-    for (int b = 0; s == PV_OK && b < 256; b++) {
-        char text[24] = { 0 }, why[256];
-        const int len = snprintf(text, sizeof text, "%d", b);
-        out->known[b] = pvi_label_value(&job->label, text, (size_t)len, &out->y[b], why, sizeof why);
-    }
+    for (int b = 0; s == PV_OK && b < 256; b++) out->known[b] = byte_label(job, b, &out->y[b], why);
     return s;
 }

@@ -10,7 +10,8 @@
  * on the file alone, not on where the chunks were cut.
  *
  * Images for a model that takes bytes stay bytes, a quarter of the memory, with the factor of each row's norm beside
- * them: the floats are the same.  Images may be transformed row by row on the way in (scatter.c); the rows are then dense.
+ * them: the floats are the same.  Images may be transformed row by row on the way in (scatter.c); the rows are then
+ * dense.
  *
  * Norming (domain.c) happens here, as rows are copied; see there for why it leaks nothing. */
 #include "reader.h"

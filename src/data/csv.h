@@ -31,6 +31,8 @@ bool pvi_csv_field(pvi_cursor *k, pvi_span *out); /* without blanks or quotes */
 bool pvi_csv_number(pvi_cursor *k, const pvi_column *col, uint32_t *n);
 bool pvi_csv_category(pvi_cursor *k, const pvi_column *col, uint32_t *n);
 bool pvi_csv_label(pvi_cursor *k, float *y);
+/* What a text with another separator in it most often means, to end a message; "": it has none. */
+const char *pvi_csv_hint(const pvi_csv *s, const char *text, size_t len);
 bool pvi_csv_count(pvi_cursor *k, int64_t column);         /* the record has the wrong number of columns: false */
 bool pvi_csv_blank_line(const pvi_csv *s, const char **p); /* skips it */
 

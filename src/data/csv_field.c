@@ -40,10 +40,16 @@ static bool quoted_field(pvi_cursor *k, pvi_span *out)
     }
     *out = escaped ? (pvi_span) { k->scratch, n } : (pvi_span) { from, (size_t)(p - 1 - from) };
     if (escaped) memset(k->scratch + n, 0, 16);
-    for (const char *s = open; s < p; s++) k->c->lines += *s == '\n';
+    int64_t lines = 0;
+    for (const char *s = open; s < p; s++) lines += *s == '\n';
+    k->c->lines += lines;
     k->p = pvi_csv_skip(k->s, p);
     if (ends_field(k->s, k->p)) return true;
-    pvi_chunk_fail(k->c, k->p, "text follows a closing quote");
+    if (lines == 0) pvi_chunk_fail(k->c, k->p, "text follows a closing quote");
+    else /* most often the quote that was forgotten is the one that closes this field */
+        pvi_chunk_fail(k->c, open,
+                       "the next quote after this one is %lld line%s on, and text follows it: is one missing?",
+                       (long long)lines, lines == 1 ? "" : "s");
     return false;
 }
 
@@ -65,10 +71,35 @@ bool pvi_csv_field(pvi_cursor *k, pvi_span *out)
 /* ---- values ---------------------------------------------------------------------------------------------- */
 typedef enum outcome { FAILED, MISSING, GOT } outcome;
 
+const char *pvi_csv_hint(const pvi_csv *s, const char *text, size_t len)
+{
+    static const struct {
+        char separator;
+        const char *hint;
+    } kinds[] = { { ';', "; \"separator\": \";\" in the schema reads semicolons" },
+                  { '\t', "; \"separator\": \"\\t\" in the schema reads tabs" },
+                  { ',', "; \"separator\": \",\" in the schema reads commas" } };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].separator != s->sc->separator && memchr(text, kinds[i].separator, len)) return kinds[i].hint;
+    return "";
+}
+
+/* What most often is behind a field that does not fit: a header taken for a row, another separator. */
+static const char *field_hint(const pvi_cursor *k, const pvi_column *col, const pvi_span *f)
+{
+    const char *comma = memchr(f->s, ',', f->len);
+    if (*col->name && f->len == strlen(col->name) && memcmp(f->s, col->name, f->len) == 0)
+        return "; \"header\": true in the schema would take this line for the header";
+    if (comma && col->type == PVI_COL_NUMBER && !memchr(comma + 1, ',', (size_t)(f->s + f->len - comma - 1)))
+        return "; numbers need a decimal point, not a comma";
+    return pvi_csv_hint(k->s, f->s, f->len);
+}
+
 static outcome complain(pvi_cursor *k, const char *at, const char *fmt, const pvi_column *col, const pvi_span *f)
 {
-    char part[48];
+    char part[48], *why = k->c->why;
     pvi_chunk_fail(k->c, at, fmt, col->name, pvi_excerpt(f->s, f->len, part));
+    snprintf(why + strlen(why), sizeof k->c->why - strlen(why), "%s", field_hint(k, col, f));
     return FAILED;
 }
 
@@ -177,8 +208,9 @@ bool pvi_csv_count(pvi_cursor *k, int64_t column)
 {
     const pvi_csv *s = k->s;
     if (column < s->columns) {
-        pvi_chunk_fail(k->c, k->p, "the record has %lld columns, %lld are declared", (long long)column,
-                       (long long)s->columns);
+        const char *record = k->c->stop; /* where it begins */
+        pvi_chunk_fail(k->c, k->p, "the record has %lld columns, %lld are declared%s", (long long)column,
+                       (long long)s->columns, pvi_csv_hint(s, record, (size_t)(k->p - record)));
     } else {
         pvi_chunk_fail(k->c, k->p, "the record has more than the %lld columns declared", (long long)s->columns);
     }

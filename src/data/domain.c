@@ -22,7 +22,7 @@
 bool pvi_bounds_ok(double lo, double hi)
 {
     if (!isfinite(lo) || !isfinite(hi) || !(lo < hi) || !isfinite(hi - lo)) return false;
-    return hi - lo > 1e-6 * fmax(fabs(lo), fabs(hi)) && fabs(lo) <= 1e38 && fabs(hi) <= 1e38;
+    return hi - lo > 1e-6 * fmax(fabs(lo), fabs(hi)) && fabs(lo) <= PVI_BOUND_MAX && fabs(hi) <= PVI_BOUND_MAX;
 }
 
 pvi_ball pvi_ball_of(const pvi_data_cfg *cfg)

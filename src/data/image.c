@@ -1,7 +1,7 @@
 /* image.c - rows that are images: their shape, declared or found in the file.
  *
- * A row of C channels, height H and width W holds C planes of H x W values, each plane row by row: the value of channel
- * c at row y, column x is column (c H + y) W + x.  The shape is public: it is a setting, or a property of the
+ * A row of C channels, height H and width W holds C planes of H x W values, each plane row by row: the value of
+ * channel c at row y, column x is column (c H + y) W + x.  The shape is public: it is a setting, or a property of the
  * file's format that every row shares. */
 #include "reader.h"
 
@@ -43,9 +43,12 @@ pv_status pvi_image_parse(pv_ctx *ctx, const char *text, pvi_shape *out)
 pv_status pvi_image_found(struct pv_load *job, pvi_shape s)
 {
     const pvi_shape d = job->image;
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
     if (d.height && (d.height != s.height || d.width != s.width || d.channels != s.channels))
-        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: images of %lldx%lldx%lld, but data.image=%s", job->cfg->path,
-                        (long long)s.height, (long long)s.width, (long long)s.channels, job->cfg->image);
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: images of %lldx%lldx%lld, but %s%s", job->cfg->path,
+                        (long long)s.height, (long long)s.width, (long long)s.channels,
+                        trained ? "the model was trained on " : "data.image=", trained ? trained : job->cfg->image);
     job->image = s;
     return PV_OK;
 }

@@ -109,20 +109,42 @@ pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r)
                     (long long)want, (long long)r->classes);
 }
 
+/* The declared words, "no, yes", as far as they fit. */
+static const char *list_words(const pvi_words *w, char out[128])
+{
+    size_t n = 0;
+    out[0] = '\0';
+    for (int64_t i = 0; i < w->count; i++) {
+        const pvi_word *v = &w->word[i];
+        if (n + v->len + 8 > 128) return strcpy(out + n, i ? ", ..." : "..."), out;
+        n += (size_t)snprintf(out + n, 128 - n, "%s%.*s", i ? ", " : "", (int)v->len, v->text);
+    }
+    return out;
+}
+
+/* label 'x' in column "y", for a message. */
+static const char *name_label(const pvi_label_rule *r, const char *s, size_t len, char out[128])
+{
+    char part[48], column[48];
+    const size_t n = (size_t)snprintf(out, 128, "label '%s'", pvi_excerpt(s, len, part));
+    if (r->column) snprintf(out + n, 128 - n, " in column \"%s\"", pvi_excerpt(r->column, strlen(r->column), column));
+    return out;
+}
+
 static bool real_value(const pvi_label_rule *r, const char *s, size_t len, float *y, char *why, size_t why_size)
 {
     double x;
-    char part[48], lo[32], hi[32];
+    char name[128], lo[32], hi[32];
     if (!pvi_number(s, len, &x) || !isfinite(x)) {
-        snprintf(why, why_size, "label '%s' is not a finite number", pvi_excerpt(s, len, part));
+        snprintf(why, why_size, "%s is not a finite number", name_label(r, s, len, name));
         return false;
     }
     if (!(x >= r->lo && x <= r->hi)) {
         if (!r->clamp) {
             pvi_f64_text(r->lo, lo);
             pvi_f64_text(r->hi, hi);
-            snprintf(why, why_size, "label %s is outside the declared %s .. %s; data.outside=clamp would clamp it",
-                     pvi_excerpt(s, len, part), lo, hi);
+            snprintf(why, why_size, "%s is outside the declared %s .. %s; data.outside=clamp would clamp it",
+                     name_label(r, s, len, name), lo, hi);
             return false;
         }
         x = x < r->lo ? r->lo : r->hi;
@@ -135,17 +157,17 @@ static bool real_value(const pvi_label_rule *r, const char *s, size_t len, float
 
 bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *y, char *why, size_t why_size)
 {
-    char part[48];
+    char name[128], words[128];
     if (r->classes == 0) return real_value(r, s, len, y, why, why_size);
     const int32_t code = pvi_words_match(&r->words, s, len);
     if (code >= 0) {
         *y = r->classes == 2 ? (float)(2 * code - 1) : (float)code;
         return true;
     }
-    snprintf(why, why_size,
-             r->by_default ? "label '%s' is not -1, 0 or +1; declare the labels, as in data.labels=no,yes"
-                           : "label '%s' is not one of the declared labels",
-             pvi_excerpt(s, len, part));
+    name_label(r, s, len, name);
+    if (r->by_default)
+        snprintf(why, why_size, "%s is not -1, 0 or +1; declare the labels, as in data.labels=no,yes", name);
+    else snprintf(why, why_size, "%s is none of: %s", name, list_words(&r->words, words));
     return false;
 }
 

@@ -57,31 +57,61 @@ static pv_status unknown_reader(pv_ctx *ctx, const char *name)
     return pvi_fail(ctx, PV_E_PARAM, "data.format=%s: one of auto%s is needed", name, list);
 }
 
-static pv_status choose(const struct pv_load *job, const pv_reader_ops **out)
+enum { MAGIC = 100 }; /* a probe that says so has seen a magic number: it is nothing else */
+
+/* The reader that knows the first bytes best. */
+static const pv_reader_ops *best_reader(const struct pv_load *job, int *score)
 {
-    const char *format = job->cfg->format ? job->cfg->format : "auto", *path = pvi_source_path(job->src);
+    const pv_reader_ops *best = NULL;
     const pv_plugin *p;
     size_t n;
     const uint8_t *magic = pvi_source_peek(job->src, &n);
-    int best = 0;
-    *out = NULL;
-    if (strcmp(format, "auto") != 0) {
-        p = pv_find(PV_KIND_reader, format);
-        *out = (const pv_reader_ops *)p;
-        return p ? PV_OK : unknown_reader(job->ctx, format);
-    }
-    if (job->schema) { /* only tables have one */
-        *out = (const pv_reader_ops *)pv_find(PV_KIND_reader, "csv");
-        return PV_OK;
-    }
+    *score = 0;
     for (int64_t i = 0; (p = pv_nth(PV_KIND_reader, i)); i++) {
         const pv_reader_ops *r = (const pv_reader_ops *)p;
-        const int score = r->probe(path, magic, n);
-        if (score > best) {
-            best = score;
-            *out = r;
-        }
+        const int found = r->probe(pvi_source_path(job->src), magic, n);
+        if (found > *score) *score = found, best = r;
     }
+    return best;
+}
+
+const char *pvi_trained_on(const struct pv_load *job, char out[72])
+{
+    const char *image = job->cfg->image;
+    const bool transform = job->cfg->transform != PVI_TRANSFORM_NONE; /* then the reader expects what precedes it */
+    if ((transform ? job->transformed : job->expect->features) <= 0) return NULL;
+    if (job->schema) snprintf(out, 72, "a table of %lld columns", (long long)job->schema->count);
+    else if (image && *image) snprintf(out, 72, "images of %s", image);
+    else snprintf(out, 72, "rows of %lld features", (long long)job->expect->features);
+    return out;
+}
+
+/* Is this another kind of data than a schema declares, or than the model had?  More than two classes go undeclared
+ * only where labels are bytes: not in text. */
+static pv_status check_kind(const struct pv_load *job, const pv_reader_ops *found, int score)
+{
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
+    const bool only_binary = trained && job->expect->classes > 2 && !job->cfg->labels && !job->schema;
+    if (!found || !(job->schema ? score == MAGIC : only_binary && score < MAGIC)) return PV_OK;
+    return pvi_fail(
+        job->ctx, PV_E_FORMAT, "%s: data of format %s, but %s%s", pvi_source_path(job->src), found->head.name,
+        trained ? "the model was trained on " : "data.schema is for tables: leave it out", trained ? trained : "");
+}
+
+static pv_status choose(const struct pv_load *job, const pv_reader_ops **out)
+{
+    const char *format = job->cfg->format ? job->cfg->format : "auto", *path = pvi_source_path(job->src);
+    int score;
+    *out = NULL;
+    if (strcmp(format, "auto") != 0) {
+        *out = (const pv_reader_ops *)pv_find(PV_KIND_reader, format);
+        return *out ? PV_OK : unknown_reader(job->ctx, format);
+    }
+    const pv_reader_ops *found = best_reader(job, &score);
+    const pv_status bad = check_kind(job, found, score);
+    if (bad != PV_OK) return bad;
+    *out = job->schema ? (const pv_reader_ops *)pv_find(PV_KIND_reader, "csv") : found; /* only tables have one */
     if (*out) return PV_OK;
     return pvi_fail(job->ctx, PV_E_FORMAT, "%s:1:1: neither LIBSVM lines nor a table; data.format= names the format",
                     path);

@@ -1,6 +1,7 @@
 /* npy.c - the header of NumPy's NPY format, versions 1 to 3.
  *
- *   "\x93NUMPY" | major, minor | length of the text: 2 bytes (version 1), 4 bytes (2 and 3), little-endian | text | values
+ *   "\x93NUMPY" | major, minor | length of the text: 2 bytes (version 1), 4 bytes (2 and 3), little-endian | text |
+ *   values
  *   text: {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 784), }   keys in any order, blanks to fill up
  *
  * Every size is checked before anything is allocated from it. */

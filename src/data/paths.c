@@ -1,6 +1,7 @@
 /* paths.c - one setting, several files: data.path as a list with commas, or as the batches of CIFAR-10.
  *
- *   a file               itself; the first training batch (data_batch_1.bin) brings data_batch_2.bin ... _5.bin beside it
+ *   a file               itself; the first training batch (data_batch_1.bin) brings data_batch_2.bin ... _5.bin
+ *                        beside it
  *   a folder             its data_batch_1.bin ... data_batch_5.bin, as many as there are from the first on
  *   a,b,c                these files, when there is none of that name
  * Each may end in .gz or .bz2 as well. */

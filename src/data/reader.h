@@ -30,6 +30,7 @@ typedef struct pvi_label_rule {
     double lo, hi;   /* real                                                                            */
     bool clamp;      /* real, outside lo..hi: clamp, else error                                         */
     bool by_default; /* -1, 0 and +1, because nothing was declared                                      */
+    const char *column; /* of a table; NULL: it has no name                                              */
     pvi_words words; /* classes                                                                         */
 } pvi_label_rule;
 /* From data.labels and what the model expects, for formats without a schema. */
@@ -155,8 +156,12 @@ struct pv_load {
     pvi_builder *out;
 };
 
+/* What the model at work was trained on, for a message: written to out.  NULL: none, this is training.  (load.c) */
+const char *pvi_trained_on(const struct pv_load *job, char out[72]);
+
 /* ---- several files (paths.c) ------------------------------------------------------------------------------------
- * data.path as the files it names: itself, a list with commas, or the CIFAR-10 batches of a folder or beside the first. */
+ * data.path as the files it names: itself, a list with commas, or the CIFAR-10 batches of a folder or beside the
+ * first. */
 pv_status pvi_paths(struct pv_load *job);
 
 /* ---- images (image.c) ------------------------------------------------------------------------------------------
@@ -165,11 +170,14 @@ pv_status pvi_image_found(struct pv_load *job, pvi_shape shape);
 /* Do so many features make up the images that are declared? */
 pv_status pvi_image_check(const struct pv_load *job, int64_t features);
 
-/* ---- binary formats (binary.c) ------------------------------------------------------------------------------------ */
+/* ---- binary formats (binary.c) --------------------------------------------------------------------------------- */
 enum { PVI_BATCH = 256 }; /* rows read at a time, at most                                                          */
 int64_t pvi_batch_rows(int64_t columns); /* so many that a batch stays small                                       */
 pv_status pvi_read_some(pvi_source *src, void *buf, size_t n, size_t *got); /* fewer than n: the file ends         */
 pv_status pvi_read_exactly(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what); /* `what` was cut */
+/* The same for the next n of `total` bytes, `before` of which have been read. */
+pv_status pvi_read_part(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what, int64_t before,
+                        int64_t total);
 pv_status pvi_read_end(pv_ctx *ctx, pvi_source *src); /* nothing is left                                           */
 bool pvi_ends_with(const char *s, const char *tail);
 /* Rows and columns of the file against data.rows, data.features and the trained model. */
@@ -181,12 +189,15 @@ pv_status pvi_read_batches(struct pv_load *job, int64_t rows, int64_t record, in
                            void *arg);
 /* Rows of a batch to the builder, with progress; `fraction` of all files lies behind them. */
 pv_status pvi_append_batch(struct pv_load *job, pvi_segment *seg, double fraction);
-/* What a label byte means: one of the declared classes, or of 0..9 when none are (`by_path`: data.labels is a file). */
+/* What a label byte means: one of the declared classes, or of 0..9 when none are (`by_path`: data.labels is a
+ * file). */
 typedef struct pvi_byte_labels {
     float y[256];
     bool known[256];
 } pvi_byte_labels;
 pv_status pvi_byte_labels_declare(struct pv_load *job, bool by_path, pvi_byte_labels *out);
+/* Why a byte is no label, for a message.  Returns why. */
+const char *pvi_byte_label_why(const struct pv_load *job, int byte, char why[256]);
 pv_status pvi_labels_default(struct pv_load *job); /* 0..9, or as many as the trained model has                     */
 
 /* ---- text (text.c) ----------------------------------------------------------------------------------------- */
@@ -225,6 +236,7 @@ pvi_ball pvi_ball_of(const pvi_data_cfg *cfg);
  * rounding errors in our favour; *norm is an upper bound of that norm, at most radius. */
 double pvi_ball_scale(const pvi_ball *b, const float *v, int64_t n, float *norm);
 
+#define PVI_BOUND_MAX 1e38 /* of declared bounds, so that they and their distance are 32-bit floats */
 /* Finite, lo < hi with room for 32-bit floats in between. */
 bool pvi_bounds_ok(double lo, double hi);
 

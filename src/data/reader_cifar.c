@@ -1,6 +1,6 @@
 /* reader_cifar.c - CIFAR-10, binary version: one row per image, v = byte/255 - center.
  *
- *   record   1 byte class, 0..9 | 3072 bytes: 32 x 32 red values, row by row, then green, then blue         3073 bytes
+ *   record   1 byte class, 0..9 | 3072 bytes: 32 x 32 red values, row by row, then green, then blue      3073 bytes
  *   file     records one after the other, no header; a set is several files (paths.c)
  *
  * Classes are 0..9 unless data.labels declares fewer.
@@ -21,8 +21,9 @@ static pv_status bad_class(const images *im, int64_t at, int class_no)
     if (class_no >= CLASSES)
         return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: byte %lld: class %d, but CIFAR-10 has 0 to 9", im->path,
                         (long long)at, class_no);
-    return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: byte %lld: class %d is not in the declared set", im->path,
-                    (long long)at, class_no);
+    char why[256];
+    return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: byte %lld: %s", im->path, (long long)at,
+                    pvi_byte_label_why(im->job, class_no, why));
 }
 
 static pv_status fill_segment(const images *im, const uint8_t *bytes, int64_t rows, int64_t at, pvi_segment *seg)

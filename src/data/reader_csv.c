@@ -19,13 +19,14 @@ static int64_t count_fields(pvi_cursor *k)
 }
 
 /* What a header that does not fit most often means. */
-static const char *header_hint(const pvi_span *f, char separator)
+static const char *header_hint(const pvi_csv *s, const pvi_column *col, const pvi_span *f)
 {
+    double x;
     if (memchr(f->s, '\0', f->len)) return "; this is no text in UTF-8: another kind of file, or UTF-16";
     if (memchr(f->s, '\r', f->len)) return "; lines must end with a line feed, not with a carriage return alone";
-    if (separator != ';' && memchr(f->s, ';', f->len)) return "; \"separator\": \";\" in the schema reads semicolons";
-    if (separator != '\t' && memchr(f->s, '\t', f->len)) return "; \"separator\": \"\\t\" in the schema reads tabs";
-    return "";
+    if (pvi_number(f->s, f->len, &x) || (col->words.count > 0 && pvi_words_match(&col->words, f->s, f->len) >= 0))
+        return "; \"header\": false in the schema is for files without one";
+    return pvi_csv_hint(s, f->s, f->len);
 }
 
 static bool name_matches(pvi_cursor *k, int64_t i)
@@ -37,7 +38,7 @@ static bool name_matches(pvi_cursor *k, int64_t i)
     if (!pvi_csv_field(k, &f)) return false;
     if (f.len == strlen(col->name) && memcmp(f.s, col->name, f.len) == 0) return true;
     pvi_chunk_fail(k->c, at, "the header says \"%s\" where the schema has \"%s\" (column %lld)%s",
-                   pvi_excerpt(f.s, f.len, part), col->name, (long long)i + 1, header_hint(&f, k->s->sc->separator));
+                   pvi_excerpt(f.s, f.len, part), col->name, (long long)i + 1, header_hint(k->s, col, &f));
     return false;
 }
 
@@ -79,7 +80,15 @@ static pv_status no_schema(pvi_csv *s, pvi_chunk *c, int64_t fields)
     const int64_t model = job->expect->features, declared = model > 0 ? model : job->cfg->features;
     const bool unlabelled = job->expect->labels_optional && declared > 0 && fields == declared;
     if (fields < 2 && !unlabelled)
-        return pvi_chunk_fail(c, c->stop, "one column only: features and a label are needed"), PV_OK;
+        return pvi_chunk_fail(c, c->stop, "one column only: features and a label are needed%s",
+                              pvi_csv_hint(s, c->stop, strcspn(c->stop, "\n"))),
+               PV_OK;
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
+    if (trained && !unlabelled && fields != declared + 1)
+        return pvi_chunk_fail(c, c->stop, "%lld columns, but the model was trained on %s", (long long)fields,
+                              trained),
+               PV_OK;
     if (declared > 0 && !unlabelled && fields != declared + 1)
         return pvi_chunk_fail(c, c->stop, "%lld columns, but %lld features and a label are declared",
                               (long long)fields, (long long)declared),
@@ -153,7 +162,12 @@ static pv_status declared_label(struct pv_load *job)
     const pvi_column *c = &sc->column[sc->label];
     const int64_t outside = c->outside >= 0 ? c->outside : job->cfg->outside;
     job->label = (pvi_label_rule) {
-        .classes = c->words.codes, .lo = c->lo, .hi = c->hi, .words = c->words, .clamp = outside == PVI_OUTSIDE_CLAMP
+        .classes = c->words.codes,
+        .lo = c->lo,
+        .hi = c->hi,
+        .words = c->words,
+        .clamp = outside == PVI_OUTSIDE_CLAMP,
+        .column = c->name,
     };
     return PV_OK;
 }
@@ -161,6 +175,14 @@ static pv_status declared_label(struct pv_load *job)
 static pv_status undeclared_label(struct pv_load *job)
 {
     const bool labels = job->cfg->labels && *job->cfg->labels;
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
+    if (!labels && job->expect->classes != 0 && trained)
+        return pvi_fail(
+            job->ctx, PV_E_FORMAT,
+            "%s: a table, but the model was trained on %s; if its columns are just those and the label comes "
+            "last, data.labels=no,yes declares the classes",
+            job->cfg->path, trained);
     if (!labels && job->expect->classes != 0)
         return pvi_fail(job->ctx, PV_E_PARAM,
                         "%s: a table needs data.schema=FILE, as in {\"columns\": [{\"name\": \"age\", \"type\": "

@@ -5,9 +5,12 @@
  *   labels: bytes 0 0 8 1 | n | n bytes, in a file of its own
  *
  * The labels file is the one named by data.labels if that is a path (it has a '/' or ends in "ubyte" or ".gz"), else
- * the images' name with "images-idx3" replaced by "labels-idx1".  Classes are 0..9 unless data.labels declares others.
+ * the images' name with "images-idx3" replaced by "labels-idx1".  Classes are 0..9 unless data.labels declares
+ * others.
  *
  * Privacy  the scaling 1/255 and the centre are constants of the format and the settings, not of the rows. */
+#include <unistd.h>
+
 #include "reader.h"
 
 enum { MAX_DIMS = 8 };
@@ -83,6 +86,9 @@ static pv_status read_labels(images *im)
                               job->cfg->path);
     s = pvi_source_open(job->ctx, path, &src);
     if (s != PV_OK && job->expect->labels_optional) return PV_OK;
+    if (s == PV_E_IO && !is_path(job->cfg->labels) && access(path, F_OK) != 0)
+        s = pvi_fail(job->ctx, s, "%s: no labels: there is no %s; data.labels=FILE names another", job->cfg->path,
+                     path);
     if (s == PV_OK) s = read_sizes(job->ctx, src, 1, 1, &n, &rest, &none);
     if (s == PV_OK && n != im->n)
         s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld labels for %lld images", path, (long long)n, (long long)im->n);
@@ -96,8 +102,9 @@ static pv_status read_labels(images *im)
 
 static pv_status bad_label(const images *im, int64_t row)
 {
-    return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: the label of image %lld is not in the declared set",
-                    im->job->cfg->path, (long long)(row + 1));
+    char why[256];
+    return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: image %lld: %s", im->job->cfg->path, (long long)(row + 1),
+                    pvi_byte_label_why(im->job, im->labels[row], why));
 }
 
 /* ---- images ------------------------------------------------------------------------------------------- */
@@ -133,7 +140,8 @@ static pv_status read_images(void *arg, uint8_t *bytes, pvi_segment *seg)
     const int64_t batch = pvi_batch_rows(im->pixels);
     for (int64_t first = 0; first < im->n; first += batch) {
         const int64_t rows = im->n - first < batch ? im->n - first : batch;
-        pv_status s = pvi_read_exactly(job->ctx, job->src, bytes, (size_t)(rows * im->pixels), "images");
+        pv_status s = pvi_read_part(job->ctx, job->src, bytes, (size_t)(rows * im->pixels), "images",
+                                    first * im->pixels, im->n * im->pixels);
         if (s == PV_OK) s = fill_segment(im, bytes, first, rows, seg);
         if (s == PV_OK) s = pvi_append_batch(job, seg, pvi_source_fraction(job->src));
         if (s != PV_OK) return s;

@@ -5,9 +5,9 @@
  *   (n, h, w, c) or (n, c, h, w)  images; data.image=HxWxC says which, else the side that is 1, 3 or 4 is c
  * Values: float32, float64 or uint8, little-endian, C order.
  *
- * Labels are an array of n integers or floats in a file of its own: data.labels if that is a path (it has a '/' or ends in
- * .npy, .npy.gz, .npy.bz2), else the file beside the rows that is called y* for x*, labels for images, features or data.
- * Classes are 0..9, or those of the trained model, unless data.labels declares others.
+ * Labels are an array of n integers or floats in a file of its own: data.labels if that is a path (it has a '/' or
+ * ends in .npy, .npy.gz, .npy.bz2), else the file beside the rows that is called y* for x*, labels for images,
+ * features or data.  Classes are 0..9, or those of the trained model, unless data.labels declares others.
  *
  * Privacy  scaling and centre are constants of the format and the settings; the shape is treated as public. */
 #include "npy.h"
@@ -137,7 +137,7 @@ static pv_status read_values(array *a, pvi_source *src, const pvi_npy *h)
     for (int64_t i = 0; i < a->n; i++) {
         uint8_t raw[8];
         char text[64] = { 0 }, why[256];
-        const pv_status s = pvi_read_exactly(job->ctx, src, raw, (size_t)h->size, "labels");
+        const pv_status s = pvi_read_part(job->ctx, src, raw, (size_t)h->size, "labels", i * h->size, a->n * h->size);
         if (s != PV_OK) return s;
         const double v = pvi_npy_value(h, raw);
         pvi_f64_text(v, text);
@@ -197,7 +197,8 @@ static pv_status read_rows(void *arg, uint8_t *bytes, pvi_segment *seg)
     const size_t row_bytes = (size_t)a->columns * (size_t)a->h.size;
     for (int64_t first = 0; first < a->n; first += a->batch) {
         const int64_t rows = a->n - first < a->batch ? a->n - first : a->batch;
-        pv_status s = pvi_read_exactly(job->ctx, job->src, bytes, (size_t)rows * row_bytes, "values");
+        pv_status s = pvi_read_part(job->ctx, job->src, bytes, (size_t)rows * row_bytes, "values",
+                                    first * (int64_t)row_bytes, a->n * (int64_t)row_bytes);
         for (int64_t i = 0; i < rows && s == PV_OK; i++) {
             s = fill_row(a, bytes + (size_t)i * row_bytes, first + i, seg->val + i * a->columns);
             for (int64_t j = 0; j < a->columns; j++) seg->idx[i * a->columns + j] = (int32_t)j;

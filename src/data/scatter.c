@@ -1,15 +1,18 @@
 /* scatter.c - scattering transform of an image: filters, tables and rows; the loops are in scatter.kernel.c.
  *
  * For every channel u of an image, with wavelets psi_{j,l} at scale 2^j and angle l, and a low pass phi at 2^J,
- *   (1) S_0 = u * phi,   S_1[j,l] = |u * psi_{j,l}| * phi,   S_2[j,l,j',l'] = ||u * psi_{j,l}| * psi_{j',l'}| * phi, j < j',
+ *   (1) S_0 = u * phi,   S_1[j,l] = |u * psi_{j,l}| * phi,   S_2[j,l,j',l'] = ||u * psi_{j,l}| * psi_{j',l'}| * phi,
+ *       j < j',
  * each kept at every 2^J-th point: 1 + J L + L^2 J (J-1) / 2 planes.  28 x 28 with J = 2, L = 8: 81 planes of 7 x 7.
- *   (2) gabor(x; s, t, xi, a) = a/(2 pi s^2) exp(-|D_a R_t x|^2 / (2 s^2) + i xi (x_1 cos t + x_2 sin t)),  D_a = diag(1, a)
+ *   (2) gabor(x; s, t, xi, a) = a/(2 pi s^2) exp(-|D_a R_t x|^2 / (2 s^2) + i xi (x_1 cos t + x_2 sin t)),
+ *       D_a = diag(1, a)
  *   (3) psi_{j,l} = gabor(s_j, t_l, xi_j, 4/L) - K gabor(s_j, t_l, 0, 4/L), K such that the sum over all x is 0,
  *       s_j = 0.8 2^j, xi_j = (3 pi / 4) / 2^j, t_l = (k - l) pi / L with k = L/2 - 1 rounded towards 0
  *   (4) phi = gabor(0.8 2^(J-1), 0, 0, 1)
  * x_1 runs down, x_2 across.  The image is mirrored to a multiple of 2^J, at least 2^J more than its side, and
- * convolutions are periodic on that; the outermost kept points are dropped.  Filters for an already subsampled image are the
- * frequencies below its limit.  These are the choices of the Kymatio library, so results compare with the literature.
+ * convolutions are periodic on that; the outermost kept points are dropped.  Filters for an already subsampled image
+ * are the frequencies below its limit.  These are the choices of the Kymatio library, so results compare with the
+ * literature.
  *   (5) group norm: channels in G runs of equal number, v <- (v - mean) / sqrt(var + 10^-5) within each run of a row.
  *
  * Privacy    a row's features are a function of that row, of settings and of nothing else: neighbouring tables
@@ -193,7 +196,7 @@ static pv_status plan_lowpass(pv_arena *a, int n, int res, int scales, pvi_lowpa
     return PV_OK;
 }
 
-/* ---- the bank ---------------------------------------------------------------------------------------------------- */
+/* ---- the bank -------------------------------------------------------------------------------------------------- */
 
 static int padded(int64_t n, int scales)
 {
@@ -306,7 +309,7 @@ void pvi_scatter_free(pvi_scatter *s)
     pvi_free(s->ctx, s);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 static size_t in_floats(const pvi_bank *b)
 {

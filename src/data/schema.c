@@ -36,16 +36,28 @@ static pv_status bad(const reading *r, const pvi_json *at, const char *fmt, ...)
     return pvi_fail(r->ctx, PV_E_FORMAT, "%s:%d:%d: %s", r->name, at->line, at->column, what);
 }
 
-static pv_status known_keys(const reading *r, const pvi_json *obj, const char *const *keys, int64_t n,
-                            const char *where)
+static const char *const table_keys[] = { "header", "separator", "skip", "missing", "columns" };
+static const char *const column_keys[] = { "name", "type", "min", "max", "values", "missing", "outside" };
+enum { TABLE_KEYS = sizeof table_keys / sizeof *table_keys, COLUMN_KEYS = sizeof column_keys / sizeof *column_keys };
+
+static bool is_one_of(const char *key, const char *const *keys, int64_t n)
 {
+    for (int64_t i = 0; i < n; i++)
+        if (strcmp(keys[i], key) == 0) return true;
+    return false;
+}
+
+static pv_status known_keys(const reading *r, const pvi_json *obj, bool column)
+{
+    const char *const *keys = column ? column_keys : table_keys, *const *other = column ? table_keys : column_keys;
+    const int64_t n = column ? COLUMN_KEYS : TABLE_KEYS, others = column ? TABLE_KEYS : COLUMN_KEYS;
     for (const pvi_json *v = obj->child; v; v = v->next) {
-        bool known = false;
-        for (int64_t i = 0; i < n; i++) known |= strcmp(keys[i], v->key) == 0;
-        if (known) continue;
+        if (is_one_of(v->key, keys, n)) continue;
+        if (is_one_of(v->key, other, others))
+            return bad(r, v, "\"%s\" belongs %s", v->key, column ? "beside \"columns\", not in one" : "in a column");
         const char *near = pvi_nearest(v->key, keys, n);
-        return bad(r, v, "unknown key \"%s\" in %s%s%s%s", v->key, where, near ? "; did you mean \"" : "",
-                   near ? near : "", near ? "\"?" : "");
+        return bad(r, v, "unknown key \"%s\" in %s%s%s%s", v->key, column ? "a column" : "the schema",
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
     return PV_OK;
 }
@@ -104,18 +116,32 @@ static pv_status choice(const reading *r, const pvi_json *v, const char *const *
     return bad(r, v, "\"%s\" must be \"%s\", \"%s\" or \"%s\"", v->key, words[0], words[1], words[2]);
 }
 
-static pv_status bounds(const reading *r, const pvi_json *v, pvi_column *c)
+static pv_status bound(const reading *r, const pvi_json *v, const pvi_column *c, const char *key, double *out)
 {
-    const pvi_json *lo = pvi_json_get(v, "min"), *hi = pvi_json_get(v, "max");
-    if (!lo || !hi || lo->type != PVI_JNUM || hi->type != PVI_JNUM)
+    const pvi_json *x = pvi_json_get(v, key);
+    if (!x)
         return bad(r, v, "column \"%s\" needs \"min\" and \"max\": declared bounds, not taken from the rows",
                    c->name);
-    c->lo = lo->num;
-    c->hi = hi->num;
+    if (x->type != PVI_JNUM)
+        return bad(r, x, "column \"%s\": \"%s\" must be a number%s", c->name, key,
+                   x->type == PVI_JSTR ? ", written without quotes" : "");
+    if (!(fabs(x->num) <= PVI_BOUND_MAX))
+        return bad(r, x, "column \"%s\": \"%s\" must lie between -%g and %g, for 32-bit floats", c->name, key,
+                   PVI_BOUND_MAX, PVI_BOUND_MAX);
+    *out = x->num;
+    return PV_OK;
+}
+
+static pv_status bounds(const reading *r, const pvi_json *v, pvi_column *c)
+{
+    pv_status s = bound(r, v, c, "min", &c->lo);
+    if (s == PV_OK) s = bound(r, v, c, "max", &c->hi);
+    if (s != PV_OK) return s;
     c->from = c->lo;
     c->range = c->hi - c->lo;
-    if (!pvi_bounds_ok(c->lo, c->hi)) return bad(r, hi, "column \"%s\": \"max\" must be above \"min\"", c->name);
-    return PV_OK;
+    if (pvi_bounds_ok(c->lo, c->hi)) return PV_OK;
+    return bad(r, pvi_json_get(v, "max"), "column \"%s\": \"max\" must be above \"min\"%s", c->name,
+               c->lo < c->hi ? " by more than 32-bit floats are apart" : "");
 }
 
 static pv_status policies(const reading *r, const pvi_json *v, pvi_column *c)
@@ -157,15 +183,16 @@ static pv_status read_type(const reading *r, const pvi_json *v, pvi_column *c)
     const pvi_json *t = pvi_json_get(v, "type");
     for (int i = 0; i < 4 && t && t->type == PVI_JSTR; i++)
         if (strcmp(t->text, types[i]) == 0) return c->type = (pvi_coltype)i, PV_OK;
+    const char *near = t && t->type == PVI_JSTR ? pvi_nearest(t->text, types, 4) : NULL;
+    if (near) return bad(r, t, "column \"%s\": no type \"%s\"; did you mean \"%s\"?", c->name, t->text, near);
     return bad(r, t ? t : v, "column \"%s\" needs a \"type\": number, category, label or ignore", c->name);
 }
 
 static pv_status read_column(reading *r, const pvi_json *v, int64_t index, pvi_column *c)
 {
-    static const char *const keys[] = { "name", "type", "min", "max", "values", "missing", "outside" };
     if (v->type != PVI_JOBJ)
         return bad(r, v, "a column is an object, as in {\"name\": \"age\", \"type\": \"number\", ...}");
-    pv_status s = known_keys(r, v, keys, 7, "a column");
+    pv_status s = known_keys(r, v, true);
     if (s != PV_OK) return s;
     const pvi_json *name = pvi_json_get(v, "name");
     if (!name || name->type != PVI_JSTR) return bad(r, v, "column %lld needs a \"name\"", (long long)index + 1);
@@ -207,9 +234,8 @@ static pv_status default_missing(pv_ctx *ctx, pv_arena *a, pvi_schema *sc)
 
 static pv_status read_table(reading *r, const pvi_json *v)
 {
-    static const char *const keys[] = { "header", "separator", "skip", "missing", "columns" };
     pvi_schema *sc = r->s;
-    pv_status s = known_keys(r, v, keys, 5, "the schema");
+    pv_status s = known_keys(r, v, false);
     const pvi_json *x;
     if (s != PV_OK) return s;
     if ((x = pvi_json_get(v, "header"))) {
@@ -224,6 +250,11 @@ static pv_status read_table(reading *r, const pvi_json *v)
     if ((x = pvi_json_get(v, "skip")) && (!pvi_json_i64(x, &sc->skip) || sc->skip < 0 || sc->skip > 1000000))
         return bad(r, x, "\"skip\" must be the number of lines before the table");
     x = pvi_json_get(v, "missing");
+    if (x && x->type == PVI_JSTR)
+        return bad(r, x,
+                   "\"missing\" here lists the texts that mean no value, as in [\"\", \"?\"]; \"missing\": \"%s\" "
+                   "belongs in a column",
+                   x->text);
     s = x ? read_words(r, x, true, &sc->missing) : default_missing(r->ctx, r->arena, sc);
     for (int64_t i = 0; s == PV_OK && i < sc->missing.count; i++)
         sc->numeric_missing |= !isnan(sc->missing.word[i].num);

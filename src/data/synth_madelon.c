@@ -4,9 +4,9 @@
  *   (2) a row of cluster c:  u = corner_c + A_c z,  z standard normal, A_c 5 x 5 uniform on [-1, 1]
  *   (3) 20 columns: the 5 numbers u, and 15 mixtures B u / 2, B 15 x 5 uniform on [-1, 1]
  *   (4) one label in a hundred is drawn anew, among all classes
- * Corners and matrices come from the seed, clusters are drawn uniformly, and the rows to test on follow those to train
- * on: the same classes, other rows.  Numbers are written with three decimals; the schema declares them from -16 to 16.
- * The same seed writes the same bytes.
+ * Corners and matrices come from the seed, clusters are drawn uniformly, and the rows to test on follow those to
+ * train on: the same classes, other rows.  Numbers are written with three decimals; the schema declares them from -16
+ * to 16.  The same seed writes the same bytes.
  * Reference  Guyon, Gunn, Ben-Hur, Dror, Result analysis of the NIPS 2003 feature selection challenge, 2004. */
 #include "data/synth.h"
 

@@ -45,13 +45,28 @@ void pvi_chunk_fail(pvi_chunk *c, const char *at, const char *fmt, ...)
 
 const char *pvi_excerpt(const char *s, size_t len, char out[48])
 {
-    const size_t n = len > 40 ? 40 : len;
+    size_t n = len > 40 ? 40 : len;
+    while (len > 40 && n > 36 && ((unsigned char)s[n] & 0xc0) == 0x80) n--; /* no character is cut */
     memcpy(out, s, n);
     memcpy(out + n, "...", 4);
     if (len <= 40) out[n] = '\0';
     for (size_t i = 0; i < n; i++)
         if (out[i] == '\0') out[i] = '?';
     return out;
+}
+
+/* Letters of another encoding: bytes above 0x7f that are no UTF-8, among bytes that are text. */
+static bool is_foreign(const char *text)
+{
+    bool found = false;
+    for (const char *s = text; *s;) {
+        const int n = pvi_character((const unsigned char *)s);
+        const bool ascii = (unsigned char)*s < 0x80;
+        if (n == 0 && ascii && *s != '\t') return false;
+        found |= n == 0 && !ascii;
+        s += n ? n : 1;
+    }
+    return found;
 }
 
 /* file:line:column of c->bad, counted in bytes. */
@@ -61,8 +76,9 @@ static pv_status report(const run *r, const pvi_chunk *c)
     int64_t line = r->lines + 1;
     const char *start = b->raw + b->from;
     for (const char *s = start; (s = memchr(s, '\n', (size_t)(c->bad - s))) != NULL; line++) start = ++s;
-    return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s:%lld:%lld: %s", pvi_source_path(r->job->src), (long long)line,
-                    (long long)(c->bad - start) + 1, c->why);
+    return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s:%lld:%lld: %s%s", pvi_source_path(r->job->src), (long long)line,
+                    (long long)(c->bad - start) + 1, c->why,
+                    is_foreign(c->why) ? "; not UTF-8: iconv -f latin1 -t utf-8 converts Latin-1" : "");
 }
 
 /* ---- buffers ---------------------------------------------------------------------------------- */

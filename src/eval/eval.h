@@ -46,7 +46,8 @@ double pvi_projected_gradient(const pv_problem *p, const pv_mirror_ops *mirror, 
                               const double *g, double *work);
 /* max_v <v - x, -(g + r'(x))> over the set; NAN without a set or if r has no gradient.  work: 2d doubles. */
 double pvi_frank_wolfe_gap(const pv_problem *p, const double *x, const double *g, double *work);
-/* Smallest eigenvalue of a symmetric d x d matrix known by its products y = A v, by Lanczos.  work: lanczos_work(d). */
+/* Smallest eigenvalue of a symmetric d x d matrix known by its products y = A v, by Lanczos.  work:
+ * lanczos_work(d). */
 typedef void (*pvi_product)(void *arg, const double *v, double *y);
 double pvi_lowest_eigenvalue(int64_t d, pvi_product product, void *arg, double *work);
 int64_t pvi_lanczos_work(int64_t d);

@@ -5,8 +5,9 @@
  *   (2)  projected gradient        ||x - x+|| / gamma,  x+ = argmin_{u in C} <g, u> + r(u) + D(u, x)/gamma,
  *        the generalised gradient mapping; D = ||u - x||^2/2 or the Bregman divergence of a mirror map
  *   (3)  Frank-Wolfe gap           max_{v in C} <v - x, -(g + r'(x))>, by the linear oracle; zero iff stationary
- *   (4)  lambda_min                smallest Ritz value of at most KRYLOV Lanczos steps from a fixed start, every new vector
- *        made orthogonal to all earlier ones twice: never below lambda_min, and above it by little when d is large
+ *   (4)  lambda_min                smallest Ritz value of at most KRYLOV Lanczos steps from a fixed start, every new
+ *        vector made orthogonal to all earlier ones twice: never below lambda_min, and above it by little when d is
+ *        large
  *
  * NOT PRIVATE.  Computed from an un-noised gradient, each of these numbers depends on the rows without any noise.
  * They are diagnostics that must be asked for and must be marked wherever they appear.

@@ -1,9 +1,9 @@
 /* aes.c - AES-256 in counter mode, by the processor's own instructions, for the bits behind long vectors of draws.
  *
- * Stream    (1)  bytes 16 i .. 16 i + 15 of the stream: AES-256(key, nonce || 4 counter + i), both 64 bits, little-endian;
- *                64 of them are one block of the callers, as with ChaCha20.
- * Keys      (2)  w[j] = w[j-2] ^ prefix sums ^ SubWord(...) of FIPS 197, section 5.2: fifteen round keys, made anew in
- *                every call (a call makes 4,096 bytes) and wiped.
+ * Stream    (1)  bytes 16 i .. 16 i + 15 of the stream: AES-256(key, nonce || 4 counter + i), both 64 bits,
+ *                little-endian; 64 of them are one block of the callers, as with ChaCha20.
+ * Keys      (2)  w[j] = w[j-2] ^ prefix sums ^ SubWord(...) of FIPS 197, section 5.2: fifteen round keys, made anew
+ *                in every call (a call makes 4,096 bytes) and wiped.
  * Privacy   every vector of draws has a key of its own, taken from the source (rng.c).  Blocks under one key never
  *           repeat, those of uniform bits could: N blocks differ from uniform ones by at most N^2 / 2^129 in total
  *           variation, for 10^9 draws below 2^-71 in all, on top of the assumption that AES-256 is a good cipher.

@@ -136,7 +136,8 @@ static inline double decided(double x, double y)
     return select(negative(distance - 0x1p-32), (double)NAN, y);
 }
 
-/* Three short loops rather than a long one: more draws are in flight while the division and the root are waited for. */
+/* Three short loops rather than a long one: more draws are in flight while the division and the root are waited
+ * for. */
 void PVI_NAME(pvi_draw_gauss)(const uint64_t *restrict a, const uint64_t *restrict b, double s, double *restrict y0,
                               double *restrict y1, int64_t n)
 {

@@ -11,10 +11,10 @@
  *           for a new key, so parent and child never share a byte.  Where the kernel does not know
  *           the flag, the process id is compared on every call instead.  The pages stay out of core
  *           dumps, and out of swap where the limits allow it.
- * Draws     a vector of draws takes a key of its own from here and stretches it (draw_words.c), with AES-256 where the
- *           processor has instructions for it, else with ChaCha20.
- * Test      the key is the seed, the cipher ChaCha20 everywhere, so that a seed gives the same draws on every machine.
- *           Not private, and said so (P6); survives fork unchanged.
+ * Draws     a vector of draws takes a key of its own from here and stretches it (draw_words.c), with AES-256 where
+ *           the processor has instructions for it, else with ChaCha20.
+ * Test      the key is the seed, the cipher ChaCha20 everywhere, so that a seed gives the same draws on every
+ *           machine.  Not private, and said so (P6); survives fork unchanged.
  * Reference Bernstein, "Fast-key-erasure random-number generators", 2017; RFC 8439 (ChaCha20). */
 #include "mech/kernel.h"
 

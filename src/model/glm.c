@@ -31,7 +31,8 @@
  * g must be zero on entry for the bound to hold.  The floating-point environment is the default one.
  *
  * Zero rows (M3).  Coordinates are summed row after row, never in a tree: a row with c x = 0 leaves every
- * S_k as it was (a sum of -0, which only underflow can give, may become +0: the same number).  The value of each m and c depends on its own row only, not on its place in the block.
+ * S_k as it was (a sum of -0, which only underflow can give, may become +0: the same number).  The value of each m
+ * and c depends on its own row only, not on its place in the block.
  *
  * (6) Constants: a row's gradient has norm at most sup|phi'| R =: G, the loss is L-smooth with
  *     L = sup|phi''| R^2.

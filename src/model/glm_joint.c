@@ -3,8 +3,8 @@
  * A row contributes v = (c1 x, s svec(c2 x x')), c1 = y phi'(m) and c2 = phi''(m) (glm.c, glm_hess.c), so
  * (1) ||v||^2 = c1^2 ||x||^2 + s^2 c2^2 ||x||^4.
  *
- * The first derivative is large where the second is small (a logistic loss has phi'' = |phi'| (1 - |phi'|)), so (1) stays
- * well below C^2 + s^2 K^2: with p = |phi'| and R = 1 it is p^2 (1 + s^2 (1 - p)^2), whose derivative is
+ * The first derivative is large where the second is small (a logistic loss has phi'' = |phi'| (1 - |phi'|)), so (1)
+ * stays well below C^2 + s^2 K^2: with p = |phi'| and R = 1 it is p^2 (1 + s^2 (1 - p)^2), whose derivative is
  * 2p (1 + s^2 (1 - p)(1 - 2p)) >= 2p (1 - s^2/8).  For s^2 <= 8 the largest value is that of p = 1: the Hessian adds
  * nothing to the sensitivity of the gradient alone.  For the sigmoid loss, with u = |phi'| <= 1/4 and
  * phi''^2 = u^2 (1 - 4u), the same holds for s^2 <= 2.
@@ -13,11 +13,12 @@
  * (3) clipping enforces ||c1 x|| <= C, ||c2 x x'|| <= K as in glm.c and glm_hess.c, and then
  *     |c2| norm^2 <= (B^2 - c1^2 norm^2)^(1/2) / s: the Hessian gets the room the gradient leaves.
  *     In floats: a = |c1| norm (1 + 4u) >= |c1| norm; the bound is fl(sqrt((B' - a)(B' + a)) / (s' norm2)) (1 - 16u),
- *     B' <= B and s' >= s floats; its seven roundings raise it by less than 16u.  Bounds below the normal floats are 0.
+ *     B' <= B and s' >= s floats; its seven roundings raise it by less than 16u.  Bounds below the normal floats are
+ *     0.
  * (4) Convex links: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
  * Rounding (M2): errors are relative to each coordinate, so (3) of glm_hess.c holds for the whole vector with B for
- * clip (the gradient's coordinates have one rounding less).  Order (M3): row after row in both parts; a row with c1 = c2 = 0 leaves no
- * trace. */
+ * clip (the gradient's coordinates have one rounding less).  Order (M3): row after row in both parts; a row with
+ * c1 = c2 = 0 leaves no trace. */
 #include "glm_block.h"
 
 #include <float.h>

@@ -294,7 +294,7 @@ static double rounding(const void *cfg, int64_t m, int64_t d)
     return pvi_sum_rounding(m, d);
 }
 
-/* ---- values and scores ------------------------------------------------------------------------------------------ */
+/* ---- values and scores ----------------------------------------------------------------------------------------- */
 
 static double value_sum(const void *st, const void *cfg, const pv_rows *rows, void *scratch)
 {
@@ -341,7 +341,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
     *G = *L = (double)INFINITY;
 }
 
-/* ---- the models ------------------------------------------------------------------------------------------------------ */
+/* ---- the models ------------------------------------------------------------------------------------------------ */
 
 #define ROW(key, type, field, def, lo, hi, cert, help, text)                                                         \
     {                                                                                                                \

@@ -10,11 +10,11 @@ typedef struct pvi_taps {
     int64_t rows, segments, len, step;
 } pvi_taps;
 
-/* Every output is one sequence of multiply-adds in the order of the taps, so it depends on nothing but its own inputs:
- * neither on the place in a batch nor on the size of a tile. */
+/* Every output is one sequence of multiply-adds in the order of the taps, so it depends on nothing but its own
+ * inputs: neither on the place in a batch nor on the size of a tile. */
 typedef struct pvi_net_kernel {
-    /* out[(e rows + t) n + j] = bias[j] + sum_k x[e xs + tap(t, k)] w[k ldw + j] for examples e < count; w and bias are
-     * padded with zeros to ldw, a multiple of 16.  relu: the positive part of it. */
+    /* out[(e rows + t) n + j] = bias[j] + sum_k x[e xs + tap(t, k)] w[k ldw + j] for examples e < count; w and bias
+     * are padded with zeros to ldw, a multiple of 16.  relu: the positive part of it. */
     void (*product)(const pvi_taps *p, int64_t count, const float *x, int64_t xs, const float *w, int64_t ldw,
                     const float *bias, int64_t n, bool relu, float *out);
     /* g[k n + j] = (or += with add) sum_t x[tap(t, k)] b[bt[t] + j], one t after the other. */

@@ -1,8 +1,8 @@
 /* net_views.c - several views of a row: moved or mirrored copies whose gradients are averaged before clipping.
  *
  *   g_v    gradient of view v of a row, v < K       q = (1/K) sum_v g_v       what is clipped and added
- *   view   the first is the row itself; the others are moved by up to `shift` pixels down and right, and mirrored with
- *          probability 1/2 where `flip` asks for it.  Pixels that come in take the value of the nearest one.
+ *   view   the first is the row itself; the others are moved by up to `shift` pixels down and right, and mirrored
+ *          with probability 1/2 where `flip` asks for it.  Pixels that come in take the value of the nearest one.
  *
  * Which views a row gets is drawn from a public stream by the seed, the number of the query and the place of the row.
  * No row has a say in it, and two tables that differ in one row have the same views of all others.

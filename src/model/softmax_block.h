@@ -1,4 +1,5 @@
-/* softmax_block.h - a block of rows on its way through the softmax kernels, shared by softmax.c and softmax_joint.c. */
+/* softmax_block.h - a block of rows on its way through the softmax kernels, shared by softmax.c and
+ * softmax_joint.c. */
 #ifndef PVI_SOFTMAX_BLOCK_H
 #define PVI_SOFTMAX_BLOCK_H
 #include "model.h"

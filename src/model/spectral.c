@@ -2,7 +2,8 @@
  *
  *   v <- A'A v / ||A'A v||,   sigma = F ||A'A v|| / ||A v||,   A = W / F as floats, F the length of all of W together
  *
- * sigma comes from below, and is never above F; when it stands still to 1e-7 there is no more to learn from floats. */
+ * sigma comes from below, and is never above F; when it stands still to 1e-7 there is no more to learn from
+ * floats. */
 #include "model/split.h"
 
 static double length(int64_t n, const float *v)

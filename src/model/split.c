@@ -15,13 +15,15 @@
  *   (5) x_d <- argmin_x ||U_d - theta_d x||^2 + ||x - x_d||^2 = x_d + P_d (U_d - V_d), P_d as above with gamma = 1
  * The printed (theta'theta + I)^-1 (theta'U_d + relu(U_{d-1})) is (5) with x_d = relu(V_{d-1}): subtract x_d, which
  * solves the same equation for U_d = V_d.  Going backward carries the target to the first layer in one pass; going
- * forward, all but the last layer would find U_d = V_d.  x_d and U_d are made anew for every query from the weights, so
- * nothing about a row outlives the query.
+ * forward, all but the last layer would find U_d = V_d.  x_d and U_d are made anew for every query from the weights,
+ * so nothing about a row outlives the query.
  *
- * Privacy.  (2) to (5) use one row and the weights, so a row's part is a function of that row alone, and the sum over a
- * batch is a Gaussian query as any other.  Each layer's part is clipped to C/sqrt(D + 1): all of them together to C.
- *   (M1) With b = U_d - V_d as computed, the squared norm of layer d's part is gamma^2 ||b||^2 (||x_d||^2 + 1), in double;
- *        the factor f gamma is a float, f b another: three roundings of 2^-24 against a bound lowered by 2^-22.
+ * Privacy.  (2) to (5) use one row and the weights, so a row's part is a function of that row alone, and the sum over
+ * a batch is a Gaussian query as any other.  Each layer's part is clipped to C/sqrt(D + 1): all of them together to
+ * C.
+ *   (M1) With b = U_d - V_d as computed, the squared norm of layer d's part is gamma^2 ||b||^2 (||x_d||^2 + 1), in
+ *        double; the factor f gamma is a float, f b another: three roundings of 2^-24 against a bound lowered by
+ *        2^-22.
  *   (M2) One multiply-add per row and coordinate, as in glm.c (5).
  *   (M3) A row that is not finite or has no usable label is left out.
  * Floats of a row do not depend on the rows beside it (net_run.h); P_d depends on weights only.
@@ -300,7 +302,7 @@ static double row_loss(const pvi_split_state *s, const float *z, int64_t label, 
     return s->squared ? squared_loss(s, z, label, y, gradient) : cross_entropy(s, z, label, gradient);
 }
 
-/* ---- backward ---------------------------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------------------------- */
 
 /* (2) of one row: what `back` of the last layer takes to the change of x_D. */
 static bool loss_prox(const pvi_split_state *s, const float *z, const float *gradient, int64_t label, double *room,
@@ -413,7 +415,7 @@ static double rounding(const void *cfg, int64_t m, int64_t d)
     return pvi_sum_rounding(m, d);
 }
 
-/* ---- values and scores ------------------------------------------------------------------------------------------------ */
+/* ---- values and scores ----------------------------------------------------------------------------------------- */
 
 static double value_sum(const void *st, const void *cfg, const pv_rows *rows, void *scratch)
 {

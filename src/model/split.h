@@ -13,14 +13,15 @@ typedef struct pvi_split_kernel {
     /* out[r ld + j] = bias[j] + sum_{k<len} x[r ldx + k] w[k ld + j]; bias NULL: none. */
     void (*product)(int64_t rows, int64_t len, const float *x, int64_t ldx, const float *panels, int64_t ld,
                     const float *bias, float *out);
-    /* g[k ldg + j] = (or += with add) sum_{t<rows} x[t ldx + k] b[t ldb + j], k < taps, j < n, one t after the other. */
+    /* g[k ldg + j] = (or += with add) sum_{t<rows} x[t ldx + k] b[t ldb + j], k < taps, j < n, one t after the
+     * other. */
     void (*outer)(int64_t rows, const float *x, int64_t ldx, const float *b, int64_t ldb, int64_t taps, int64_t n,
                   bool add, float *g, int64_t ldg);
     /* Upper triangle of the m x m matrix of sums of products of x's columns; what is below it is not defined. */
     void (*gram)(int64_t rows, const float *x, int64_t ldx, int64_t m, float *a, int64_t lda);
     /* a = (A | R), m rows, A symmetric with all eigenvalues at least `least`, given by its upper triangle: becomes
-     * (U | U'^-1 R), A = U'U.  No pivot can be below `least`, so rounding is not allowed to make it so.  false: overflow.
-     * room: TILE lda numbers. */
+     * (U | U'^-1 R), A = U'U.  No pivot can be below `least`, so rounding is not allowed to make it so.  false:
+     * overflow.  room: TILE lda numbers. */
     bool (*eliminate)(int64_t m, int64_t width, float least, float *a, int64_t lda, float *room);
     /* z (m rows) <- U^-1 z; room: TILE (ldz + m) numbers. */
     void (*substitute)(int64_t m, const float *u, int64_t ldu, int64_t width, float *z, int64_t ldz, float *room);
@@ -62,11 +63,12 @@ typedef struct pvi_split_state {
 
 /* Numbers of `system`. */
 int64_t pvi_split_system(const pvi_split_layer *l);
-/* back = ((theta'theta + c I)^-1 theta')', by the smaller of the two Gram matrices; PV_E_NUMERIC: no finite factor. */
+/* back = ((theta'theta + c I)^-1 theta')', by the smaller of the two Gram matrices; PV_E_NUMERIC: no finite
+ * factor. */
 pv_status pvi_split_back(const pvi_split_kernel *k, pvi_split_layer *l, double c);
 
-/* The largest singular value of w (in x out) by at most `rounds` of power iteration from v, which goes on from call to
- * call; v = 0 starts it.  Where ||w||_F <= enough, that bound is all one needs to know, and is returned.
+/* The largest singular value of w (in x out) by at most `rounds` of power iteration from v, which goes on from call
+ * to call; v = 0 starts it.  Where ||w||_F <= enough, that bound is all one needs to know, and is returned.
  * room: (in + 1) pad(out) floats; v: pad(out). */
 double pvi_spectral_norm(int64_t in, int64_t out, const double *w, double enough, int rounds, float *v, float *room);
 

@@ -4,8 +4,8 @@
  *           width, one after the other, so that a panel stays in the nearest cache for all rows.
  * outer     6 rows of the result by two vectors stay in registers while the examples go by.
  * eliminate Cholesky's factor by blocks of 6 rows: what the rows above take away is one outer().
- * Every number of product(), outer() and lift() is one sequence of operations in a fixed order, so it does not depend on
- * its place or on what is beside it. */
+ * Every number of product(), outer() and lift() is one sequence of operations in a fixed order, so it does not depend
+ * on its place or on what is beside it. */
 #include "model/split.h"
 #include "model/simd.h"
 
@@ -221,7 +221,7 @@ static double twice(int64_t in, int64_t ld, const float *w, const float *v, floa
     return size;
 }
 
-/* ---- numbers of a row -------------------------------------------------------------------------------------------- */
+/* ---- numbers of a row ------------------------------------------------------------------------------------------ */
 
 PVI_INLINE vf lift_vector(vf v, vf x, vf d)
 {

@@ -3,13 +3,14 @@
  *
  *   theta is out x in, stored as its transpose W;  K = theta theta';  p = softmax(z)
  *   (1) P = (theta'theta + c I)^-1 theta' = theta' (theta theta' + c I)^-1: the smaller Gram matrix is factored once
- *       per layer and query, and the factor solves for all of theta at once.  Eigenvalues are at least c, and so is every
- *       pivot: a factor that cannot be found means that the weights have overflowed.  Floats do: with a spectral norm
- *       bounded by rho the matrix is at most (rho^2 + c)/c times longer one way than another.
- *   (2) With t = x + theta' a every minimiser of the prox can be reached, and it has gamma a = -(p - e_y).  Newton for
+ *       per layer and query, and the factor solves for all of theta at once.  Eigenvalues are at least c, and so is
+ *       every pivot: a factor that cannot be found means that the weights have overflowed.  Floats do: with a
+ *       spectral norm bounded by rho the matrix is at most (rho^2 + c)/c times longer one way than another.
+ *   (2) With t = x + theta' a every minimiser of the prox can be reached, and it has gamma a = -(p - e_y).  Newton
+ *       for
  *         phi(a) = log sum e^z - z_y + (gamma/2) a'K a,  z = z0 + K a
- *       goes by  (gamma I + H K) step = -(p - e_y + gamma a),  H = diag(p) - p p',  which is Newton's step of the strongly
- *       convex problem in t; halved until phi falls (Armijo), so it converges from a = 0. */
+ *       goes by  (gamma I + H K) step = -(p - e_y + gamma a),  H = diag(p) - p p',  which is Newton's step of the
+ *       strongly convex problem in t; halved until phi falls (Armijo), so it converges from a = 0. */
 #include "model/split.h"
 
 /* ---- (1) ---------------------------------------------------------------------------------------------- */

@@ -16,8 +16,8 @@
  *           most the radius of the set), f0 = G^2/(4L), t = L/5.  These three numbers are not derived: they were
  *           chosen once so that H is near the best one on tables of 22 to 785 columns and epsilon from 0.01 to 1
  *           (docs/results.md), where an H wrong by a factor of two costs little.
- * Pace      eta = factor/L, T = sqrt(10 H/eta), 1 - beta = eta T/H: momentum remembers a tenth of the run, as in accelerated
- *           descent, between .9 and .98.  If T is bounded, eta gives way so that (1) stays at most H.
+ * Pace      eta = factor/L, T = sqrt(10 H/eta), 1 - beta = eta T/H: momentum remembers a tenth of the run, as in
+ *           accelerated descent, between .9 and .98.  If T is bounded, eta gives way so that (1) stays at most H.
  * Clip      the loss's own bound G, halved while (3) at that clip exceeds f0/50: twice at most for one output, whose
  *           clipped loss is still convex, once for several, where it need not be.  Most rows of a fitted model have
  *           small gradients, and the noise shrinks with the clip; where noise is small, clipping would only distort
@@ -27,7 +27,8 @@
  * No L      (a network) leaves (2) without meaning; noise alone may then carry the weights 16 far:
  *             H = 16/(s sqrt(d)), eta = 1/C                                                                   (5)
  * Privacy   n, d, k, epsilon, delta, clip and the loss's constants are public: nothing here depends on a row.
- * Reference (2) Nesterov 2018, Theorem 2.1.14; convexity of clipped linear models: Song, Steinke, Thakkar, Thakurta 2021. */
+ * Reference (2) Nesterov 2018, Theorem 2.1.14; convexity of clipped linear models: Song, Steinke, Thakkar, Thakurta
+ *           2021. */
 #include "opt/opt.h"
 
 static const double reach = 7.0, start_share = 0.25, curvature_share = 0.2, small_noise = 0.02, most_momentum = 0.98;

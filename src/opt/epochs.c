@@ -3,7 +3,9 @@
  *   z_k = z sqrt(o(k)): noise multiplier of pass k = 0 .. K-1, z that of variance 1 (noise_schedule.c)
  *   (1) composition   a row is in one release of every pass, so after k of them it is a Gaussian of
  *                     mu^2 = sum_{l<k} 1/z_l^2, whose curve is exact: R_a/a = mu^2/2
- *   (2) hidden state  the bound on the last iterate alone after k passes (acct/hidden_sbcd.c), under its assumptions
+ *   (2) hidden state  the bound on the last iterate alone after k passes (acct/hidden_sbcd.c), under its assumptions;
+ *                     the last iterate is part of what is released, so where (1) is lower, (1) holds for it as well.
+ *                     That happens when little is hidden: (1) is exact, (2) goes through Renyi divergences.
  * This is figure 1 of DP-SBCD with the costs that follow. */
 #include "acct/question.h"
 #include "opt/noise_schedule.h"
@@ -73,7 +75,7 @@ static pv_status compute(passes *q, const char *noise, series *t)
         sum = pv_up(sum + pv_up(1.0 / (t->z[k] * t->z[k]), 2), 1);
         t->rate[0][k] = 0.5 * sum; /* (1) */
         t->epsilon[0][k] = pvi_gdp_epsilon_ub(pv_up(sqrt(sum), 1), q->delta);
-        t->epsilon[1][k] = pvi_hidden_sbcd_epsilon(t->rate[1][k], q->delta);
+        t->epsilon[1][k] = fmin(pvi_hidden_sbcd_epsilon(t->rate[1][k], q->delta), t->epsilon[0][k]);
     }
     return s;
 }

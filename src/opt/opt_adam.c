@@ -12,8 +12,8 @@
  *           one sampled gradient query.
  * Note      r enters by its prox in the metric of w, not in Adam's: (3) is Adam with a proximal step, as
  *           decoupled weight decay is, and not the minimiser of a rescaled problem.
- * Defaults  T = 500.  Where noise outweighs the gradient, sqrt(v^) is its deviation s sqrt(T), so (3) is a gradient step
- *           of length eta/(s sqrt(T)); T of them cover the horizon H of defaults.c with
+ * Defaults  T = 500.  Where noise outweighs the gradient, sqrt(v^) is its deviation s sqrt(T), so (3) is a gradient
+ *           step of length eta/(s sqrt(T)); T of them cover the horizon H of defaults.c with
  *             eta = H s / sqrt(T), at most 0.05                                                            (4)
  * Cost      one query and O(d) per step; 4d doubles of state.
  * Reference Kingma, Ba 2015; DP-LSAdam: Adam on the smoothed noisy gradient. */

@@ -5,12 +5,12 @@
  *           -max(sqrt(rho ||g_t||), noise), or among all if there is none                                    (2)
  *
  * Privacy   Wang, Chen, Xu 2019 spend half of the budget on T noisy gradients and half on testing the iterates.  Here
- *           the gradient of the step is also the one that is tested, and the Hessian comes in the same release: T joint
- *           Gaussian events; (2) is post-processing.
+ *           the gradient of the step is also the one that is tested, and the Hessian comes in the same release: T
+ *           joint Gaussian events; (2) is post-processing.
  * Defaults  eta = 1/L, T = 50.
  * Cost      one pass with a rank-k update and one eigendecomposition per step; 3 d^2 doubles.
- * Reference D. Wang, C. Chen, J. Xu, Differentially private empirical risk minimization with non-convex loss functions,
- *           ICML 2019, Algorithm 2; here as the DP-GD of Wang, Xu 2020. */
+ * Reference D. Wang, C. Chen, J. Xu, Differentially private empirical risk minimization with non-convex loss
+ *           functions, ICML 2019, Algorithm 2; here as the DP-GD of Wang, Xu 2020. */
 #include "opt/second.h"
 
 typedef struct cfg {

@@ -12,8 +12,8 @@
  *           of their volume: total variation, hence (0, delta_1).  The row is drawn uniformly, so a step costs
  *           delta_1 / n, and T of them 1 - (1 - delta_1/n)^T (the paper adds up: T delta_1 / n).  R is the smallest
  *           radius that meets the budget's delta; epsilon is 0.
- * Honesty   (0, delta) is a mismatch of supports: with probability up to delta a row is exposed outright.  At d = 100 a
- *           shift of 0.1 R already gives delta_1 = 0.38.  The certificate says so.
+ * Honesty   (0, delta) is a mismatch of supports: with probability up to delta a row is exposed outright.  At d = 100
+ *           a shift of 0.1 R already gives delta_1 = 0.38.  The certificate says so.
  * Defaults  eta = 1/L; T = n, one row per step and n of them, within 100 .. 100000.
  * Cost      one row and O(d) per step.
  * Reference perturbed gradient descent with unit-ball noise; (2) by Li 2011, hyperspherical caps. */

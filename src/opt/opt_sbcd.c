@@ -5,14 +5,14 @@
  *             g = pv_query(theta)         g_d = (1/b) sum_i clip((V_d - U_d) x_d'), noise sigma sqrt(o(k)/min o)
  *             m_d = beta m_d + g_d;  theta_d <- prox_{eta, r}(theta_d - eta m_d)                          (1)
  *             theta_d <- theta_d min(1, rho / lambda_d),  lambda_d by power iteration                     (2)
- * Returns   by default a moving average of the iterates, which keeps the bound (2), since a norm ball is convex; the last
- *           iterate in the paper
+ * Returns   by default a moving average of the iterates, which keeps the bound (2), since a norm ball is convex; the
+ *           last iterate in the paper
  *
  * Names     eta: step   beta: momentum, 0 in the paper   k: epoch, b: batch, J = n/b batches   K: epochs
  *           o: noise schedule (noise_schedule.c)
- * The printed update is theta <- prox(theta - eta grad + N(0, 2 eta o I)).  Its privacy formula takes grad as the mean
- * over the batch; with gradient=sum, eta multiplies the sum instead.  With calibration=paper, sigma is what the printed
- * o(k) means under that reading:
+ * The printed update is theta <- prox(theta - eta grad + N(0, 2 eta o I)).  Its privacy formula takes grad as the
+ * mean over the batch; with gradient=sum, eta multiplies the sum instead.  With calibration=paper, sigma is what the
+ * printed o(k) means under that reading:
  *             sigma = b sqrt(2 o / eta)  (mean),   sigma = sqrt(2 o / eta)  (sum)                         (3)
  * Privacy   a release per mini-batch and nothing else looks at rows: composition over all of them is what is charged.
  *           (1) and (2) act on released values.  A second, conditional statement about the last iterate is in
@@ -87,7 +87,8 @@ static double factor(const cfg *c, double least, int64_t k)
     return f > 1.0 ? f : 1.0;
 }
 
-/* A repetition for every run of epochs with the same noise: each of them sees every part of the rows equally often. */
+/* A repetition for every run of epochs with the same noise: each of them sees every part of the rows equally
+ * often. */
 static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
 {
     const cfg *c = c_;

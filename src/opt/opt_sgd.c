@@ -7,15 +7,16 @@
  *           A_sigma = I - sigma L, L the periodic one-dimensional Laplacian (smooth.c)
  * Returns   by default the average of the last half of the iterates
  *
- * Names     eta_t: step, times its schedule, times min(1, t/(warmup T))   T: steps   beta: momentum   sigma: smoothing
+ * Names     eta_t: step, times its schedule, times min(1, t/(warmup T))   T: steps   beta: momentum
+ *           sigma: smoothing
  * Warm-up   where a run starts, all rows pull the same way and the clipped gradient is near its bound; later it is a
- *           tenth of that or less.  A step that suits the later part would throw a network so far at first that many of
- *           its relu units never answer again.
+ *           tenth of that or less.  A step that suits the later part would throw a network so far at first that many
+ *           of its relu units never answer again.
  * Privacy   smoothing, momentum, schedule, prox and averaging act on released values only, so the run
  *           costs T repetitions of one sampled gradient query and nothing more (post-processing).
  * Defaults  beta = 0.9; T from 50 to 2000 and eta at most 1/L, so that optimisation and noise balance (defaults.c):
- *           under Poisson sampling the noise multiplier for many steps is about q sqrt(T) / mu, so the noise is that of
- *           the full batch.
+ *           under Poisson sampling the noise multiplier for many steps is about q sqrt(T) / mu, so the noise is that
+ *           of the full batch.
  * Cost      one query and O(d) per step; 3d doubles of state.
  * Reference Abadi et al. 2016 (DP-SGD); Laplacian smoothing of the noisy gradient: DP-LSSGD, Algorithm 1. */
 #include "opt/opt.h"

@@ -6,12 +6,13 @@
  *
  * Privacy   (1) is u_t Poisson-sampled Gaussian events; gradient and Hessian of one sample share one event.  The
  *           loss-distribution accountant composes them.
- *           calibration=paper: two mechanisms a step, each made 2 gamma epsilon_0 by sampling a share gamma of the rows (its
- *           Lemma 5), 2T of them composed by its Lemma 4.  For sigma = sqrt(2 ln(1.25/delta_0)) Delta/epsilon_0 that asks on the
- *           mean of a sample for the variance
+ *           calibration=paper: two mechanisms a step, each made 2 gamma epsilon_0 by sampling a share gamma of the
+ *           rows (its Lemma 5), 2T of them composed by its Lemma 4.  For sigma = sqrt(2 ln(1.25/delta_0))
+ *           Delta/epsilon_0 that asks on the mean of a sample for the variance
  *           (2) 512 G^2 T ln(5T/delta) ln(2/delta)/(n epsilon)^2,
- *           twice what is printed (256): the printed noise is too small by its own proof, and (2) is used.  A release sums
- *           m = gamma n rows with noise z Delta, so z = m sigma/Delta, Delta = B or 2 B as in run/noise.c (8).  What is certified is the accountant's epsilon for that z.
+ *           twice what is printed (256): the printed noise is too small by its own proof, and (2) is used.  A release
+ *           sums m = gamma n rows with noise z Delta, so z = m sigma/Delta, Delta = B or 2 B as in run/noise.c (8).
+ *           What is certified is the accountant's epsilon for that z.
  * Defaults  T = 96, growth 1; a sample holds n/10 rows (at least 512): sampler.batch.
  * Cost      sum_t u_t samples, and T eigendecompositions; 5 d^2 doubles.
  * Reference D. Wang, J. Xu 2020, Algorithm 2; Abadi et al. 2016 for the sampled Gaussian. */

@@ -16,12 +16,13 @@
  *           (d) gradient and Hessian in one vector, clipped together: the two are never large at once, and for
  *               logistic rows the Hessian is free up to weight 0.7 (glm_joint.c);
  *           (e) a budget that grows from step to step, and exact Gaussian composition.
- *           calibration=paper has none of (a)-(e) but its own sensitivities 2 G and 2 K sqrt d with equal shares; with
- *           accountant=zcdp:conversion=paper its variances are 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi), as printed.
+ *           calibration=paper has none of (a)-(e) but its own sensitivities 2 G and 2 K sqrt d with equal shares;
+ *           with accountant=zcdp:conversion=paper its variances are 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi), as
+ *           printed.
  * Defaults  T = 96, growth 4; the rest in region.c.
  * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 5 d^2 doubles.
- * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region method,
- *           ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */
+ * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region
+ *           method, ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */
 #include "opt/region.h"
 
 static pv_status resolve(void *c, const pv_problem *p)

@@ -1,8 +1,8 @@
 /* paper.c - calibration=paper: the noise the papers' own theorems ask for, where their conditions hold.
  *
- * The multiplier z is noise over sensitivity of one release; T releases, batch b of n rows, tau = b/n.  Whatever z comes
- * out, the certified epsilon is the accountant's for that z, never the theorem's; a z that is too small for the budget
- * is refused when the plan is costed.
+ * The multiplier z is noise over sensitivity of one release; T releases, batch b of n rows, tau = b/n.  Whatever z
+ * comes out, the certified epsilon is the accountant's for that z, never the theorem's; a z that is too small for the
+ * budget is refused when the plan is costed.
  *
  * DP-LSSGD, Theorem 2 (sgd, adam).  nu^2 = 20 T alpha G^2/(mu n^2 epsilon) on the mean of a batch, whose sensitivity
  * under replace is 2 G/b, so that
@@ -12,18 +12,19 @@
  * the batch large: at alpha = 1 + ln(1/delta)/epsilon and z^2 = 1.5, the best case, it needs
  *   (3)  epsilon >= ln(1/delta)/(ln(n/(2.5 b)) - 1).
  *
- * DP-PGD, DP-PMD, DP-FW-L2 (Theorems 2, 5, 4).  rho + 2 sqrt(rho ln(1/delta)) = epsilon, and T Gaussian releases of the
- * whole gradient cost T/(2 z^2) = rho in zCDP:
+ * DP-PGD, DP-PMD, DP-FW-L2 (Theorems 2, 5, 4).  rho + 2 sqrt(rho ln(1/delta)) = epsilon, and T Gaussian releases of
+ * the whole gradient cost T/(2 z^2) = rho in zCDP:
  *   (4)  z = sqrt(T/(2 rho)),   i.e. sigma^2 = 2 G^2 T/(n^2 rho) under replace.
- * Printed is 2 L^2 T/(n^2 rho^2): the bound on a gradient is G, not the smoothness L, and rho^2 would be too little noise
- * for rho > 1.
+ * Printed is 2 L^2 T/(n^2 rho^2): the bound on a gradient is G, not the smoothness L, and rho^2 would be too little
+ * noise for rho > 1.
  *   (5)  conditions: full gradients, a smooth loss, gamma <= m/(2L), no momentum (pgd, pmd); a bounded set symmetric
  *        about 0 (pmd, fw-l2), where h(g) = max_{v in C} <v, g> has h(g) = h(-g): tried in random directions
  *   (6)  T = n epsilon/sqrt(w ln(1/delta)), w = d for pgd, ||C||^2 + width(C)^2 with a set
  *
  * DP-FW-L1 (Theorem 6).  Advanced composition as the paper states it:
  *   (7)  eps_0 = epsilon/sqrt(8 T ln(1/delta)) for each choice, z = 1/eps_0; condition: epsilon < 1
- *   (8)  gamma = sqrt(2/(T ||C||^2)), which must be at most 1; T = n epsilon/(sqrt(ln(1/delta)) ln(K n/0.05)), K vertices
+ *   (8)  gamma = sqrt(2/(T ||C||^2)), which must be at most 1; T = n epsilon/(sqrt(ln(1/delta)) ln(K n/0.05)), K
+ *        vertices
  *
  * PrGD (Theorem 1).  Noise from the unit ball:
  *   (9)  z = 1/D, D = 2 G; conditions: D < 2, and the delta it costs within the budget's. */

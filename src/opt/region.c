@@ -3,25 +3,28 @@
  * At the base point b with released g, H (second.c) the step h solves the sub-problem globally (trust.c); the next
  * release is made at b + h.
  * (1) The decrease along h, by the trapezoid rule from the gradients at both ends, over the predicted one:
- *     q = (g + g+)'h / 2 / (g'h + h'Hh/2).   Exact for quadratics; no function value is asked for.  With noise of variance
- *     a^2 in g and a+^2 in g+ its numerator is off by e = ||h|| (a^2 + a+^2)^(1/2) / 2.
- * (2) b stays, the radius becomes 0.3 ||h|| and a shorter step from b is tried (g and H are known there) if q is below
- *     0.1 by more than 2 e: taking noise for a bad step would waste the release.  Otherwise b moves on; the radius is
- *     halved if q is below 0.3 by more than 2 e, and doubled again, up to r, if q > 0.6 and the step was as long as allowed.
- * (3) The Hessian changes slowly, and mostly in size: as margins grow, phi'' of all rows shrinks.  So M, the mean of all
- *     releases so far with variance m^2 per entry, predicts the next one as k M, k = <H, M>/(||M||^2 - d^2 m^2) within
- *     [0.1, 2], up to v = max(0, ||H - k M||^2/d^2 - k^2 m^2 - b^2), b^2 the variance of an entry of H.  The new M is
- *     k M + K (H - k M), K = (k^2 m^2 + v)/(k^2 m^2 + v + b^2), and its variance K b^2: with little noise K = 1.
- * (4) Where curvature is far below the damping l, T steps carry the noise of the whole budget, a per coordinate, T a/l far:
- *     l is at least T a/reach, so that noise alone moves no weight by more than about `reach`.
- * (5) With alpha: the run stops when the multiplier falls to sqrt(alpha rho), the theory's sign of an alpha-SOSP; what is
- *     left of the budget goes into one last release and step there.
+ *     q = (g + g+)'h / 2 / (g'h + h'Hh/2).   Exact for quadratics; no function value is asked for.  With noise of
+ *     variance a^2 in g and a+^2 in g+ its numerator is off by e = ||h|| (a^2 + a+^2)^(1/2) / 2.
+ * (2) b stays, the radius becomes 0.3 ||h|| and a shorter step from b is tried (g and H are known there) if q is
+ *     below 0.1 by more than 2 e: taking noise for a bad step would waste the release.  Otherwise b moves on; the
+ *     radius is halved if q is below 0.3 by more than 2 e, and doubled again, up to r, if q > 0.6 and the step was as
+ *     long as allowed.
+ * (3) The Hessian changes slowly, and mostly in size: as margins grow, phi'' of all rows shrinks.  So M, the mean of
+ *     all releases so far with variance m^2 per entry, predicts the next one as k M, k = <H, M>/(||M||^2 - d^2 m^2)
+ *     within [0.1, 2], up to v = max(0, ||H - k M||^2/d^2 - k^2 m^2 - b^2), b^2 the variance of an entry of H.  The
+ *     new M is k M + K (H - k M), K = (k^2 m^2 + v)/(k^2 m^2 + v + b^2), and its variance K b^2: with little noise
+ *     K = 1.
+ * (4) Where curvature is far below the damping l, T steps carry the noise of the whole budget, a per coordinate,
+ *     T a/l far: l is at least T a/reach, so that noise alone moves no weight by more than about `reach`.
+ * (5) With alpha: the run stops when the multiplier falls to sqrt(alpha rho), the theory's sign of an alpha-SOSP;
+ *     what is left of the budget goes into one last release and step there.
  * Near the end each step lands at w* - H^(-1) noise, whatever the step before did: the mean of the last half of the
  * iterates has the noise of all their releases together (Polyak, Juditsky 1992), which is what is returned.
- * With calibration=paper the radius is fixed, every step is taken with its own Hessian, and the last iterate returned.
+ * With calibration=paper the radius is fixed, every step is taken with its own Hessian, and the last iterate
+ * returned.
  *
- * Defaults  r = 4: (2) shortens steps that promise too much.  reach = 10: weights of standardised problems are of that
- *           order; chosen once by the gaps of docs/results.md.  With alpha, r = sqrt(alpha/rho) and
+ * Defaults  r = 4: (2) shortens steps that promise too much.  reach = 10: weights of standardised problems are of
+ *           that order; chosen once by the gaps of docs/results.md.  With alpha, r = sqrt(alpha/rho) and
  *           T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
  *           weight 0.7: for logistic rows the Hessian then costs nothing beside the gradient (glm_joint.c).
  *           damping 0.3 for convex losses, whose noise was already clamped at 0; 1 for others: less and the lowest

@@ -6,8 +6,8 @@
  *
  * In the eigenbasis, e_1 <= ... <= e_n, gamma = V g, y = V h:
  * (2) y_i = -gamma_i / (e_i + lambda).
- *     e_1 > 0 and ||y|| <= r at lambda = 0: interior, done.  Otherwise write lambda = l_0 + mu, l_0 = max(0, -e_1), and
- *     delta_i = e_i + l_0 >= 0, so that nothing cancels for lambda next to -e_1:
+ *     e_1 > 0 and ||y|| <= r at lambda = 0: interior, done.  Otherwise write lambda = l_0 + mu, l_0 = max(0, -e_1),
+ *     and delta_i = e_i + l_0 >= 0, so that nothing cancels for lambda next to -e_1:
  * (3) phi(mu) = (sum gamma_i^2/(delta_i + mu)^2)^(1/2) = r,  phi decreasing.
  *     mu lies between max_i(|gamma_i|/r - delta_i) and ||gamma||/r.  Newton's method on 1/phi - 1/r, which is nearly
  *     linear, kept inside the bracket by bisection.

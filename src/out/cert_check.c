@@ -5,8 +5,8 @@
  *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out and where replace is
  *        counted as two zero-out steps (the group bound), 2 under replace otherwise
  *   (3)  every noisy leaf of the events has the mechanism's kind and a noise multiplier from noise_multiplier, the
- *        lowest, to noise_multiplier_max, the highest; stands under the recorded sampler at the rate batch / rows, and
- *        there are `queries` of them; the multiplier of a selection is 1 / its epsilon
+ *        lowest, to noise_multiplier_max, the highest; stands under the recorded sampler at the rate batch / rows,
+ *        and there are `queries` of them; the multiplier of a selection is 1 / its epsilon
  *   (4)  under replace one row changes a sum by up to 2 clip_norm, so that each leaf of the replace
  *        events, which are otherwise the same releases, has at most the share s of its multiplier,
  *        s noise_multiplier = noise_stddev / (2 clip_norm); the group bound counts zero-out steps, so there s = 1

@@ -1,7 +1,7 @@
 /* export.c - tensors of a model in the order other programs expect, and what to know about them.
  *
- * Linear models: weight [outputs, columns], bias [outputs]; the score of a row is s (weight x + bias), s being the factor of
- * the row norm, since the constant column is scaled with its row.
+ * Linear models: weight [outputs, columns], bias [outputs]; the score of a row is s (weight x + bias), s being the
+ * factor of the row norm, since the constant column is scaled with its row.
  * Networks: conv weight [filters, channels, height, width], dense weight [outputs, inputs], an image being flattened
  * row by row, column by column, channels last; group norm weight and bias per channel.  Layers are named by kind and
  * position. */

@@ -1,4 +1,5 @@
-/* export.h - a trained model for other programs: named tensors, what they mean, and the formats they are written in. */
+/* export.h - a trained model for other programs: named tensors, what they mean, and the formats they are written
+ * in. */
 #ifndef PVI_EXPORT_H
 #define PVI_EXPORT_H
 #include "model/net.h"

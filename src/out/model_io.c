@@ -22,15 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = { 'P', 'R', 'I', 'V', 'E', 'T', 'M', '1' };
 enum { VERSION = 1, PREFIX = 40, BLOCK = 4096 };
 #define TEXT_LIMIT   ((uint64_t)1 << 28) /* header or certificate, bytes */
 #define WEIGHT_LIMIT ((uint64_t)1 << 40) /* keeps every sum of lengths far from overflow */
-
-bool pvi_is_model_file(const char *text, size_t len)
-{
-    return len >= sizeof magic && memcmp(text, magic, sizeof magic) == 0;
-}
 
 static void put_u64(uint8_t *out, uint64_t x)
 {
@@ -222,7 +216,7 @@ static void emit_model(FILE *f, const pvi_model_file *m, const pvi_str *head)
     const size_t cert_len = strlen(m->certificate);
     pvi_hasher h;
 
-    memcpy(prefix, magic, sizeof magic);
+    memcpy(prefix, pvi_model_magic, sizeof pvi_model_magic);
     put_u64(prefix + 8, VERSION);
     put_u64(prefix + 16, head->len);
     put_u64(prefix + 24, cert_len);

@@ -3,8 +3,10 @@
  *   x [n, columns]  ->  row rule  ->  weight x + bias, or the layers of the network  ->  score, probability
  *
  * Row rule, with b the constant column (pvi_row_rule):
- *   (1) s = R / max(||(x - center, b)||, R)   clip      R / max(||..||, 10^-30)   unit     the largest |..| instead   max
- *   (2) linear: score = s (weight (x - center) + bias);   network: its input is scale s (x - center, b), without b for images.
+ *   (1) s = R / max(||(x - center, b)||, R)   clip      R / max(||..||, 10^-30)   unit
+ *       the largest |..| instead   max
+ *   (2) linear: score = s (weight (x - center) + bias);   network: its input is scale s (x - center, b), without b
+ *       for images.
  * The library enforces (1) in double with a margin of 2^-22, so results agree to about 10^-6, not to the last bit.
  *
  * Protocol buffers: a field is a varint (number << 3 | type), type 0 a varint, 2 a length and bytes, 5 four bytes.
@@ -146,7 +148,7 @@ static void node(graph *g, const char *op, const char *a, const char *b, const c
     snprintf(g->last, sizeof g->last, "%s", out ? out : fresh);
 }
 
-/* ---- the row rule ------------------------------------------------------------------------------------------------ */
+/* ---- the row rule ---------------------------------------------------------------------------------------------- */
 
 static const attr along_row[] = { { "axes", ATTR_INTS, 0, 1, { 1 } },
                                   { "keepdims", ATTR_INT, 0, 1, { 1 } },
@@ -186,7 +188,7 @@ static void linear(graph *g, const char *x)
     node(g, "Mul", g->last, "s", NULL, "score", NULL);
 }
 
-/* ---- layers ---------------------------------------------------------------------------------------------------------- */
+/* ---- layers ---------------------------------------------------------------------------------------------------- */
 
 static void flatten(graph *g, pvi_hwc in)
 {
@@ -325,7 +327,7 @@ static void network(graph *g, const char *x)
     node(g, "Identity", g->last, NULL, NULL, "score", NULL);
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------------------------- */
 
 static void value_info(graph *g, pvi_str *out, int field, const char *name, int64_t columns)
 {

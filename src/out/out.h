@@ -34,8 +34,8 @@ typedef struct pvi_cert {
     int64_t n_assumptions;
 } pvi_cert;
 
-/* Draws are not exactly what the accountant assumes: a distance of tau in total variation costs (1 + e^epsilon) tau of
- * delta.  A fixed share is set aside for it; none above epsilon = 30, where the certificate says so. */
+/* Draws are not exactly what the accountant assumes: a distance of tau in total variation costs (1 + e^epsilon) tau
+ * of delta.  A fixed share is set aside for it; none above epsilon = 30, where the certificate says so. */
 double pvi_draws_share(double epsilon, double delta);
 
 /* The epsilon to claim for a computed cost: six digits, at least a relative 1e-9 above it, so that another
@@ -77,5 +77,4 @@ typedef struct pvi_model_file {
 } pvi_model_file;
 pv_status pvi_model_write(pv_ctx *ctx, const char *path, const pvi_model_file *m);
 pv_status pvi_model_read(pv_ctx *ctx, pv_arena *a, const char *path, pvi_model_file *out);
-bool pvi_is_model_file(const char *text, size_t len);
 #endif

@@ -1,7 +1,8 @@
 /* tensors.c - NPZ and safetensors: the weights as named arrays of doubles, exactly as trained.
  *
  * NPZ          a ZIP file whose members are NPY files, stored without compression, and metadata.json
- *   member     "PK\3\4" | version 20 | flags 0 | method 0 | time, date | CRC-32 | size | size | name length | 0 | name | bytes
+ *   member     "PK\3\4" | version 20 | flags 0 | method 0 | time, date | CRC-32 | size | size | name length | 0 |
+ *              name | bytes
  *   directory  "PK\1\2" ... per member, then "PK\5\6" with their number, size and place.  Dates are the earliest ZIP
  *              knows, so equal models give equal files.
  * safetensors  8 bytes: length of the header | JSON: "__metadata__", then name: dtype, shape, data_offsets | values

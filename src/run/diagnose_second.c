@@ -1,13 +1,14 @@
 /* diagnose_second.c - NOT PRIVATE: is the returned model an alpha-SOSP, and how far above the minimum is it?
  *
  * Only with run.diagnostics, and for the methods that look for second-order stationary points (tr, str, gd-sosp).
- *   (1)  alpha-SOSP:  ||F'(w)|| <= alpha  and  lambda_min(F''(w)) >= -sqrt(rho alpha), rho the Lipschitz constant of F''.
- *        Reported are both left sides and the smallest alpha for which they hold,
+ *   (1)  alpha-SOSP:  ||F'(w)|| <= alpha  and  lambda_min(F''(w)) >= -sqrt(rho alpha), rho the Lipschitz constant of
+ *        F''.  Reported are both left sides and the smallest alpha for which they hold,
  *          alpha = max(||F'||, min(0, lambda_min)^2 / rho)
- *   (2)  lambda_min by Lanczos with full reorthogonalisation (eval/stationarity.c); products with F'' are differences of exact
- *        gradients, (F'(w + e v) - F'(w - e v)) / 2e, ||v|| = 1, so that every model with a gradient has them
- *   (3)  reference: the lowest objective that trust-region runs of thirty steps without noise reach from the start, for
- *        two radii.  Where the objective has many minima, a lower one may exist, and a gap below zero says so.
+ *   (2)  lambda_min by Lanczos with full reorthogonalisation (eval/stationarity.c); products with F'' are differences
+ *        of exact gradients, (F'(w + e v) - F'(w - e v)) / 2e, ||v|| = 1, so that every model with a gradient has
+ *        them
+ *   (3)  reference: the lowest objective that trust-region runs of thirty steps without noise reach from the start,
+ *        for two radii.  Where the objective has many minima, a lower one may exist, and a gap below zero says so.
  *
  * Privacy   none, as in diagnose.c.  The runs of (3) have settings, random source and output of their own. */
 #include "eval/eval.h"

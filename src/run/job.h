@@ -81,7 +81,8 @@ void pvi_job_free(pvi_job *job);
 /* Rows in one float sum, at most: of consecutive rows; of a sample. */
 enum { PVI_FULL_GROUP = 64, PVI_SAMPLED_GROUP = 128, PVI_JOINT_GROUP = 256 };
 int64_t pvi_most_rows(const pvi_job *j);
-/* Joint releases (8): a block's entries are multiplied by the factor, after those on its diagonal were by the other. */
+/* Joint releases (8): a block's entries are multiplied by the factor, after those on its diagonal were by the
+ * other. */
 float pvi_joint_factor(const pv_joint *j, bool diagonal_block);
 float pvi_joint_diagonal(const pv_joint *j);
 /* Event tree, calibrated noise, sensitivity and cost of a job that is otherwise complete (noise.c). */
@@ -132,5 +133,7 @@ void pvi_sosp_write(const pvi_sosp *s, pvi_jw *w);
 void pvi_diagnose_write(const pvi_diagnosis *x, pvi_jw *w, const char *key);
 
 /* ---- run (run.c) -------------------------------------------------------------------------------------- */
+/* The rows that data.path names, as the plan's model wants them. */
+pv_status pvi_plan_data(pv_plan *plan, pvi_matrix **out);
 pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *tap_user, pv_result **out);
 #endif

@@ -1,17 +1,29 @@
 /* list.c - the catalogue: every plug-in and every setting, from the tables. */
 #include "run/job.h"
 
-static void list_params(const pv_param *rows, const char *prefix, pvi_jw *w)
+/* Is the key what was asked for: itself, one of a family (budget), or by its last word (epsilon)?  NULL: any is. */
+static bool is_asked(const char *what, const char *key)
 {
-    pvi_jw_open(w, "settings", '[');
+    const char *dot = strrchr(key, '.');
+    const size_t n = what ? strlen(what) : 0;
+    if (!what || (dot && strcmp(dot + 1, what) == 0)) return true;
+    return strncmp(key, what, n) == 0 && (key[n] == '\0' || key[n] == '.');
+}
+
+/* Describes the settings asked for; w NULL: only counts them. */
+static int64_t list_params(const pv_param *rows, const char *prefix, const char *what, pvi_jw *w)
+{
+    int64_t n = 0;
     for (const pv_param *r = rows; r->key; r++) {
         pv_param full = *r;
         char key[128];
         snprintf(key, sizeof key, "%s%s", prefix, r->key);
         full.key = key;
-        pvi_param_describe(&full, w);
+        if (!is_asked(what, key)) continue;
+        if (w) pvi_param_describe(&full, w);
+        n++;
     }
-    pvi_jw_close(w, ']');
+    return n;
 }
 
 static const char *key_prefix(pv_kind kind)
@@ -29,66 +41,79 @@ static const char *key_prefix(pv_kind kind)
     }
 }
 
-static void list_kind(pv_kind kind, pvi_jw *w)
+static bool list_kind(pv_kind kind, const char *what, pvi_jw *w)
 {
     const pv_plugin *h;
-    pvi_jw_open(w, pv_kind_name(kind), '[');
+    bool found = false;
     for (int64_t i = 0; (h = pv_nth(kind, i)); i++) {
+        const char *keys = what && strcmp(h->name, what) == 0 ? NULL : what; /* a plug-in by its name: all of it */
+        if (keys && list_params(h->params, key_prefix(kind), keys, NULL) == 0) continue;
+        if (!found) pvi_jw_open(w, pv_kind_name(kind), '[');
+        found = true;
         pvi_jw_open(w, NULL, '{');
         pvi_jw_str(w, "name", h->name);
         pvi_jw_str(w, "summary", h->summary);
         pvi_jw_str(w, "reference", h->reference);
-        list_params(h->params, key_prefix(kind), w);
+        pvi_jw_open(w, "settings", '[');
+        list_params(h->params, key_prefix(kind), keys, w);
+        pvi_jw_close(w, ']');
         pvi_jw_close(w, '}');
     }
-    pvi_jw_close(w, ']');
+    if (found) pvi_jw_close(w, ']');
+    return found;
 }
 
-static void list_general(pvi_jw *w)
+static bool list_general(const char *what, pvi_jw *w)
 {
+    if (list_params(pvi_settings_params, "", what, NULL) + list_params(pvi_data_params, "data.", what, NULL) == 0)
+        return false;
     pvi_jw_open(w, "settings", '[');
-    for (const pv_param *r = pvi_settings_params; r->key; r++) pvi_param_describe(r, w);
-    for (const pv_param *r = pvi_data_params; r->key; r++) {
-        pv_param full = *r;
-        char key[128];
-        snprintf(key, sizeof key, "data.%s", r->key);
-        full.key = key;
-        pvi_param_describe(&full, w);
-    }
+    list_params(pvi_settings_params, "", what, w);
+    list_params(pvi_data_params, "data.", what, w);
     pvi_jw_close(w, ']');
+    return true;
 }
 
-pv_status pv_list(pv_ctx *ctx, const char *kind, char **json)
+enum { KINDS = PV_KIND_COUNT + 1 };
+
+static pv_status nothing_called(pv_ctx *ctx, const char *what, const char *const *kinds)
 {
-    bool found = !kind;
+    pvi_str b = { .ctx = ctx };
+    const char *near = pvi_nearest(what, kinds, KINDS);
+    if (near)
+        return pvi_fail(ctx, PV_E_PARAM, "no kind, plug-in or setting is called %s: did you mean %s?", what, near);
+    for (int k = 0; k < KINDS; k++) {
+        pvi_str_puts(&b, k ? ", " : "");
+        pvi_str_puts(&b, kinds[k]);
+    }
+    const pv_status s =
+        b.failed ? pvi_nomem(ctx)
+                 : pvi_fail(ctx, PV_E_PARAM, "no kind, plug-in or setting is called %s; kinds are %s", what, b.s);
+    pvi_str_free(&b);
+    return s;
+}
+
+pv_status pv_list(pv_ctx *ctx, const char *what, char **json)
+{
+    const char *kinds[KINDS] = { "settings" };
+    int only = -1; /* the kind that was named */
+    bool found = false;
     if (!ctx || !json) return PV_E_ARG;
     *json = NULL;
+    for (int k = 1; k < KINDS; k++) kinds[k] = pv_kind_name((pv_kind)(k - 1));
+    for (int k = 0; k < KINDS && what; k++)
+        if (strcmp(kinds[k], what) == 0) only = k;
     pvi_str b = { .ctx = ctx };
     pvi_jw w = { .out = &b, .indent = 2 };
     pvi_jw_open(&w, NULL, '{');
-    if (!kind || strcmp(kind, "settings") == 0) {
-        list_general(&w);
-        found = true;
+    for (int k = 0; k < KINDS; k++) {
+        if (only >= 0 && only != k) continue;
+        const char *part = only >= 0 ? NULL : what;
+        found |= k == 0 ? list_general(part, &w) : list_kind((pv_kind)(k - 1), part, &w);
     }
-    for (int k = 0; k < PV_KIND_COUNT; k++)
-        if (!kind || strcmp(kind, pv_kind_name((pv_kind)k)) == 0) {
-            list_kind((pv_kind)k, &w);
-            found = true;
-        }
     pvi_jw_close(&w, '}');
     pvi_str_puts(&b, "\n");
     if (found) return pvi_str_take(&b, json);
-    const char *names[PV_KIND_COUNT + 1] = { "settings" };
-    for (int k = 0; k < PV_KIND_COUNT; k++) names[k + 1] = pv_kind_name((pv_kind)k);
-    const char *near = pvi_nearest(kind, names, PV_KIND_COUNT + 1);
     pvi_str_free(&b);
-    if (near) return pvi_fail(ctx, PV_E_PARAM, "no kind of plug-in is called %s: did you mean %s?", kind, near);
-    for (int k = 0; k <= PV_KIND_COUNT; k++) {
-        pvi_str_puts(&b, k ? ", " : "");
-        pvi_str_puts(&b, names[k]);
-    }
-    const pv_status s = b.failed ? pvi_nomem(ctx)
-                                 : pvi_fail(ctx, PV_E_PARAM, "no kind of plug-in is called %s; there is %s", kind, b.s);
-    pvi_str_free(&b);
-    return s;
+    return nothing_called(ctx, what, kinds);
 }

@@ -16,16 +16,18 @@
  * Rows in CSR storage are rounded to the grid one by one (no group sums): E is the grid's error of one row.
  * Selections, by contrast, release no sum:
  *   (5) a score <v_k, S> moves by at most A Delta, A the largest ||v_k|| (||v_k||_1 where rows are bounded in their
- *       largest value), plus the rounding of scores (of the inner product, and to the selection's grid); Gumbel noise of scale 2 (A Delta)/eps_0 picks the vertex.
+ *       largest value), plus the rounding of scores (of the inner product, and to the selection's grid); Gumbel noise
+ *       of scale 2 (A Delta)/eps_0 picks the vertex.
  * Ball noise covers one uniform row per query:
- *   (6) radius R = z Delta; two balls at distance Delta share all but delta_1 of their volume (opt_prgd.c), and z is the
- *       smallest with 1 - (1 - delta_1/n)^T <= delta.
- * Gradient and Hessian in one release (pv_query_hess): a row adds v = (g, s svec(H)), ||g|| <= C, ||v|| <= B (glm_joint.c).
- *   (8) zero-out moves the sum by B.  Replacing a row moves it by at most 2 B.  Where H and H' are positive semidefinite,
- *       <H, H'> >= 0 and ||v - v'||^2 <= (||g|| + ||g'||)^2 + s^2 ||H||^2 + s^2 ||H'||^2 <= 2 B^2 + 2 C^2.
- *       svec lists the lower triangle, entries off the diagonal times sqrt 2, so that its length is the Frobenius norm;
- *       blocks off the diagonal of a matrix of symmetric blocks count once more, times another sqrt 2.  Factors are
- *       floats not above the true ones.  Diagonals pass one float multiplication more: u m B.
+ *   (6) radius R = z Delta; two balls at distance Delta share all but delta_1 of their volume (opt_prgd.c), and z is
+ *       the smallest with 1 - (1 - delta_1/n)^T <= delta.
+ * Gradient and Hessian in one release (pv_query_hess): a row adds v = (g, s svec(H)), ||g|| <= C, ||v|| <= B
+ * (glm_joint.c).
+ *   (8) zero-out moves the sum by B.  Replacing a row moves it by at most 2 B.  Where H and H' are positive
+ *       semidefinite, <H, H'> >= 0 and ||v - v'||^2 <= (||g|| + ||g'||)^2 + s^2 ||H||^2 + s^2 ||H'||^2
+ *       <= 2 B^2 + 2 C^2.  svec lists the lower triangle, entries off the diagonal times sqrt 2, so that its length is the
+ *       Frobenius norm; blocks off the diagonal of a matrix of symmetric blocks count once more, times another sqrt
+ *       2.  Factors are floats not above the true ones.  Diagonals pass one float multiplication more: u m B.
  *       k events spent on one release: k releases of the same sum with noise sigma have the same privacy curve as one
  *       with noise sigma / sqrt(k), their average, which is what the Gaussian accountants see in k repetitions.
  * The accountant assumes ideal draws; ours are within tau in total variation over the whole run (mech/):

@@ -1,6 +1,6 @@
 /* plan.c - from settings to a checked job: which plug-ins, how much noise, at what cost.
  *
- * No row is read here.  n and d come from the loaded matrix's shape or from data.rows and
+ * No row is looked at here.  n and d come from the loaded matrix's shape or from data.rows and
  * data.features; everything else is declared. */
 #include "opt/opt.h"
 #include "run/job.h"
@@ -244,10 +244,10 @@ static pv_status shape_from_settings(pvi_job *j)
     }
     if (image.height && features == PV_AUTO_I64) features = image.height * image.width * image.channels;
     if (c->rows == PV_AUTO_I64)
-        return pvi_fail(j->ctx, PV_E_PARAM, "planning reads no data: say how many rows there are (--rows N)");
+        return pvi_fail(j->ctx, PV_E_PARAM, "how many rows are there? name the data, or say --rows N");
     if (features == PV_AUTO_I64)
         return pvi_fail(j->ctx, PV_E_PARAM,
-                        "planning reads no data: say how many features there are (--features P), "
+                        "with --rows planning reads no data: say how many features there are (--features P), "
                         "or give the schema (--schema FILE)");
     j->dom = (pv_domain) { .n = c->rows,
                            .p = features + (c->bias != 0.0),
@@ -458,6 +458,8 @@ static void close_joint(pvi_job *j)
     PVI_REQUIRE(q->scale > 0.0 && q->clip >= q->grad && isfinite(q->clip));
 }
 
+enum { FEW_ROWS = 100 }; /* fewer are warned of */
+
 static pv_status set_budget(pvi_job *j)
 {
     pvi_settings *s = &j->plan->s;
@@ -468,6 +470,12 @@ static pv_status set_budget(pvi_job *j)
     j->prob.epsilon = s->epsilon;
     j->prob.delta = isnan(s->delta) ? pow(10.0, floor(-log10(10.0 * (double)j->dom.n))) : s->delta;
     if (isnan(s->delta)) pvi_log(j->ctx, PV_LOG_NOTE, "delta = %g: the power of ten below 1/(10 n)", j->prob.delta);
+    if (j->dom.n < FEW_ROWS)
+        pvi_log(j->ctx, PV_LOG_WARN,
+                "%lld rows: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
+                "model",
+                (long long)j->dom.n, FEW_ROWS,
+                isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
     if (!(j->prob.delta * (double)j->dom.n < 1.0))
         pvi_log(j->ctx, PV_LOG_WARN,
                 "delta = %g is not below 1/n: with such a delta a whole row may be shown by bad luck", j->prob.delta);
@@ -617,12 +625,23 @@ static pv_status cost_json(pvi_job *j, char **json)
     return pvi_str_take(&b, json);
 }
 
+/* A number of rows that nobody declared is counted, and public, as it is for a run; the rows decide nothing else. */
+static pv_status open_job(pv_plan *plan, pvi_job **out)
+{
+    pvi_matrix *m = NULL;
+    const bool count = plan->s.data.path && plan->s.data.rows == PV_AUTO_I64;
+    pv_status s = count ? pvi_plan_data(plan, &m) : PV_OK;
+    if (s == PV_OK) s = pvi_job_create(plan, m, out);
+    pvi_matrix_free(m);
+    return s;
+}
+
 pv_status pv_plan_cost(pv_plan *plan, char **json)
 {
     pvi_job *j;
     if (!plan || !json) return PV_E_ARG;
     *json = NULL;
-    pv_status s = pvi_job_create(plan, NULL, &j);
+    pv_status s = open_job(plan, &j);
     if (s != PV_OK) return s;
     s = cost_json(j, json);
     pvi_job_free(j);
@@ -634,7 +653,7 @@ pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub)
     pvi_job *j;
     pvi_cost cost;
     if (!plan || !eps_ub || !(delta > 0.0 && delta < 1.0)) return PV_E_ARG;
-    pv_status s = pvi_job_create(plan, NULL, &j);
+    pv_status s = open_job(plan, &j);
     if (s != PV_OK) return s;
     if (!j->private_run) s = pvi_fail(plan->ctx, PV_E_PARAM, "privacy=off has no epsilon");
     else s = pvi_account(plan->ctx, plan->s.accountant, j->prob.relation, j->events, delta * (1.0 - 0x1p-10), &cost);

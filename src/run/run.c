@@ -291,14 +291,10 @@ static pv_status run_images(pv_plan *plan, const pvi_matrix *m, pv_result **out)
     return s;
 }
 
-pv_status pv_plan_run(pv_plan *plan, pv_result **out)
+pv_status pvi_plan_data(pv_plan *plan, pvi_matrix **out)
 {
     pvi_model_choice choice;
-    pvi_matrix *m = NULL;
-
-    if (!plan || !out) return PV_E_ARG;
     *out = NULL;
-    if (!plan->s.data.path) return pvi_fail(plan->ctx, PV_E_PARAM, "no data: set data.path");
     pv_status s = pvi_set_threads(plan->ctx, (int)plan->s.threads);
     if (s != PV_OK) return s;
     pv_arena *a = pvi_arena_create(plan->ctx);
@@ -306,9 +302,20 @@ pv_status pv_plan_run(pv_plan *plan, pv_result **out)
     s = pvi_model_choose(plan, 2, a, &choice);
     if (s == PV_OK) {
         const pvi_expect expect = pvi_model_is_auto(plan) ? pvi_auto_expect(plan) : pvi_model_expect(&choice);
-        s = pvi_data_load(plan->ctx, &plan->s.data, &expect, &m);
+        s = pvi_data_load(plan->ctx, &plan->s.data, &expect, out);
     }
     pvi_arena_free(a);
+    return s;
+}
+
+pv_status pv_plan_run(pv_plan *plan, pv_result **out)
+{
+    pvi_matrix *m;
+
+    if (!plan || !out) return PV_E_ARG;
+    *out = NULL;
+    if (!plan->s.data.path) return pvi_fail(plan->ctx, PV_E_PARAM, "no data: set data.path");
+    pv_status s = pvi_plan_data(plan, &m);
     if (s == PV_OK) s = run_images(plan, m, out);
     pvi_matrix_free(m);
     return s;

@@ -110,6 +110,11 @@ static pv_status unknown_key(pv_ctx *ctx, const char *key)
     add_keys(l, "data.", pvi_data_params);
     for (int f = 0; f < FAMILIES; f++) add_family(l, f);
     const char *near = pvi_nearest(key, l->keys, l->n);
+    for (int64_t i = 0; i < l->n && !strchr(key, '.');
+         i++) { /* epsilon is short for budget.epsilon, not for nothing */
+        const char *dot = strrchr(l->keys[i], '.');
+        if (dot && strcmp(dot + 1, key) == 0) near = l->keys[i];
+    }
     const pv_status s = near ? pvi_fail(ctx, PV_E_PARAM, "unknown setting %s: did you mean %s? (%s)", key, near, hint)
                              : pvi_fail(ctx, PV_E_PARAM, "unknown setting %s: %s", key, hint);
     pvi_free(ctx, l);

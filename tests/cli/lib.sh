@@ -1,6 +1,7 @@
 # lib.sh - for the command's tests: run it in a folder of its own, compare stdout, stderr and exit code exactly.
 #
 #   ok ARGS...                       exits 0, says nothing on stderr; stdout is left in $work/out
+#   warns 'line' ARGS...             exits 0, exactly this warning on stderr
 #   fails CODE 'privet: line' ARGS   exits CODE, nothing on stdout, exactly this one line on stderr
 #   check 'what' CONDITION...        any other command that must succeed
 #   in_browser PAGE                  shows a page in headless Chromium, where there is one: see below
@@ -32,6 +33,18 @@ ok() {
     run "$@"
     [ "$code" -eq 0 ] || problem "privet $*: exit code $code, wanted 0: $(cat err)"
     [ ! -s err ] || problem "privet $*: unexpected stderr: $(cat err)"
+}
+
+warns() {
+    want_err="privet: warning: $1"
+    shift
+    run "$@"
+    [ "$code" -eq 0 ] || problem "privet $*: exit code $code, wanted 0: $(cat err)"
+    same "privet $*: stderr" "$want_err" "$(cat err)"
+}
+
+few() { # ROWS: what is said of so few
+    echo "$1 rows: below 100, noise that hides one of them hides what they share as well; expect no useful model"
 }
 
 fails() {

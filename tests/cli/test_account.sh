@@ -37,6 +37,10 @@ has out 'epsilon 0.5 at delta 0'
 printf '{"format": "privet-certificate", "events": {"kind": "gaussian", "noise_multiplier": 2}}' >certificate
 fails 2 'privet: certificate is a certificate: privet verify certificate recomputes its cost' account --file certificate --delta 1e-5
 rm certificate
+small_data >small
+ok train small --quiet --delta 1e-4 --out m.pvt
+fails 2 'privet: m.pvt is a model: privet verify m.pvt recomputes its cost' account --file m.pvt --delta 1e-5
+rm small m.pvt
 ok account gaussian z=2 q=0.01 --delta 1e-5 --relation replace
 has out 'two zero-out steps (group bound)'
 ok account gaussian z=2 q=0.01 sampler=fixed --delta 1e-5 --relation replace --json
@@ -78,6 +82,10 @@ fails 2 'privet: say what is released, once: a mechanism such as `gaussian z=1.1
 fails 2 'privet: unknown mechanism gausian; did you mean gaussian?' account gausian z=1 --delta 1e-5
 fails 2 'privet: gaussian needs z=...' account gaussian --delta 1e-5
 fails 2 'privet: give delta to learn epsilon, or epsilon to learn delta' account gaussian z=1
+fails 2 'privet: epsilon and delta are both given: leave out the one to learn; calibrate finds the noise for both' \
+    account gaussian z=1 --epsilon 1 --delta 1e-5
+fails 2 'privet: rows=0 (--group): a whole number from 1 to below 2^53 is needed' account gaussian z=1 --delta 1e-5 --group 0
+fails 2 'privet: rows=2 (--group): groups need delta, not epsilon' account gaussian z=1 --epsilon 1 --group 2
 fails 2 'privet: z=0: a number between 1e-100 and 1e+100 is needed' account gaussian z=0 --delta 1e-5
 fails 2 'privet: z=-1: a number between 1e-100 and 1e+100 is needed' account gaussian z=-1 --delta 1e-5
 fails 2 'privet: z=nan: a number is needed' account gaussian z=nan --delta 1e-5
@@ -92,6 +100,12 @@ fails 2 'privet: unknown accountant magic: `privet list accountant` shows them' 
 fails 2 'privet: accountant gaussian has no answer for these events under zero-out (unsupported combination); try best' account gaussian z=1 q=0.1 --delta 1e-5 --accountant gaussian
 fails 2 'privet: no accountant has a proof for these events under zero-out' account gaussian z=1 q=0.1 sampler=fixed --delta 1e-5
 fails 2 'privet: calibration needs epsilon and delta' calibrate --epsilon 1
+for m in gaussian laplace select noisy-gd; do
+    case $m in laplace) key=scale ;; select) key=eps0 ;; *) key=z ;; esac
+    fails 2 "privet: $key is what calibrate solves for: leave it out, or ask account what it costs" \
+        calibrate $m $key=2 --epsilon 1 --delta 1e-5
+done
+fails 2 'privet: these events have no noise to calibrate' calibrate ball delta0=1e-6 --epsilon 1 --delta 1e-5
 fails 4 'privet: no amount of noise reaches epsilon 1 at delta 0 for these events' calibrate --epsilon 1 --delta 0
 fails 3 'privet: none.json: No such file or directory' account --file none.json --delta 1e-5
 head -c 43 events.json >cut.json

@@ -22,6 +22,24 @@ ok train --help
 for key in budget.epsilon budget.delta model optimizer data.schema run.threads; do has out "$key"; done
 rm -f one
 
+# The catalogue by kind, plug-in, family or setting.
+keys() { grep -oE '^ +[a-z]+\.[a-z_]+' out | tr -d ' ' | sort -u | tr '\n' ' '; }
+ok list budget.epsilon
+same 'one setting' 'budget.epsilon ' "$(keys)"
+ok list epsilon
+same 'by its last word' 'budget.epsilon ' "$(keys)"
+ok list sampler
+same 'a family' 'sampler.batch ' "$(keys)"
+ok list augment
+same 'a setting of plug-ins' 'model.augment ' "$(keys)"
+check 'and of those that have it' grep -q '^  mnist-cnn ' out
+check 'only of those' sh -c '! grep -q "^  logistic " out'
+ok list pgd
+check 'a plug-in with all it has' grep -q 'optimizer.momentum' out
+check 'and no other' sh -c '! grep -q "^  sgd " out'
+fails 2 'privet: no kind, plug-in or setting is called frobnicate; kinds are settings, reader, link, model, reg, set, mechanism, optimizer, accountant, mirror' \
+    list frobnicate
+
 fails 2 'privet: no command given; privet --help lists what there is'
 fails 2 'privet: unknown command trian; did you mean train?' trian
 fails 2 'privet: unknown command frobnicate; privet --help lists what there is' frobnicate
@@ -31,6 +49,11 @@ fails 2 'privet: unknown option --epsilom=1 for train; did you mean --epsilon?' 
 fails 2 'privet: unknown option -x; privet train --help lists what there is' train data -x
 fails 2 'privet: unknown option --wibble-wobble; privet list --help lists what there is' list --wibble-wobble
 fails 2 'privet: unknown option --epsilon; privet list --help lists what there is' list --epsilon 1
+fails 2 'privet: unknown option --augment; did you mean the setting model.augment=...?' train data --augment 3
+fails 2 'privet: unknown option --noise-multiplier=3; did you mean the setting budget.noise_multiplier=...?' train data --noise-multiplier=3
+fails 2 'privet: unknown option --augment; privet eval --help lists what there is' eval model data --augment 3
+fails 2 'privet: unknown setting epsilon: did you mean budget.epsilon? (`privet list` shows every setting)' train data epsilon=1
+fails 2 'privet: unknown setting lambda: did you mean reg.lambda? (`privet list` shows every setting)' train data lambda=1
 fails 2 'privet: --epsilon needs a value (E)' train data --epsilon
 fails 2 'privet: --epsilon needs a value (E)' train data --epsilon --json
 fails 2 'privet: --out needs a value (FILE)' train data --out=
@@ -39,7 +62,7 @@ fails 2 'privet: train needs more: privet train DATA [key=value ...]' train
 fails 2 'privet: train needs more: privet train DATA [key=value ...]' train budget.epsilon=1
 fails 2 'privet: predict needs more: privet predict MODEL DATA [key=value ...]' predict model.pvt
 fails 2 'privet: unexpected argument more; usage: privet train DATA [key=value ...]' train data more
-fails 2 'privet: unexpected argument -h; usage: privet list [KIND]' list -- optimizer -h
+fails 2 'privet: unexpected argument -h; usage: privet list [KIND|NAME|KEY]' list -- optimizer -h
 fails 2 'privet: list takes no settings, but got model=logistic' list model=logistic
 only_files
 finish

@@ -34,10 +34,32 @@ run predict m.pvt renamed.gz --quiet # no labels beside it
 same 'predict images: lines' 31 "$(wc -l <out | tr -d ' ')"
 has out '0,0.9'
 { printf '\0\0\10\3\0\0\0\1\0\0\0\11\0\0\0\12'; head -c 90 images-idx3-ubyte; } >wide-idx3-ubyte
-fails 3 'privet: wide-idx3-ubyte: images of 9x10x1, but data.image=9x9x1' predict m.pvt wide-idx3-ubyte --quiet
+fails 3 'privet: wide-idx3-ubyte: images of 9x10x1, but the model was trained on images of 9x9x1' predict m.pvt wide-idx3-ubyte --quiet
+fails 3 'privet: wide-idx3-ubyte: images of 9x10x1, but data.image=9x9' train wide-idx3-ubyte model=softmax $scatter data.image=9x9
+
+# A model meets another kind of data.
+ok train images-idx3-ubyte model=softmax --privacy off optimizer.steps=5 --out pixels.pvt --quiet
+small_data >small
+ok train small --quiet --delta 1e-4 --out rows.pvt
+printf 'age,rich\n40,no\n20,yes\n' >t.csv
+printf '{"columns": [{"name": "age", "type": "number", "min": 0, "max": 100},
+    {"name": "rich", "type": "label", "values": ["no", "yes"]}]}' >t.json
+run train t.csv --schema t.json --quiet --out table.pvt
+fails 3 'privet: images-idx3-ubyte: data of format idx, but the model was trained on a table of 2 columns' eval table.pvt images-idx3-ubyte
+fails 3 'privet: images-idx3-ubyte: data of format idx, but data.schema is for tables: leave it out' train images-idx3-ubyte --schema t.json
+fails 3 'privet: images-idx3-ubyte: images of 81 pixels, but the model was trained on rows of 3 features' eval rows.pvt images-idx3-ubyte
+fails 3 'privet: t.csv: a table, but the model was trained on rows of 3 features; if its columns are just those and the label comes last, data.labels=no,yes declares the classes' \
+    eval rows.pvt t.csv
+fails 3 'privet: t.csv:1:1: 2 columns, but the model was trained on rows of 3 features' eval rows.pvt t.csv data.labels=no,yes
+fails 3 'privet: t.csv: data of format csv, but the model was trained on images of 9x9x1' eval pixels.pvt t.csv
+fails 3 'privet: small: data of format libsvm, but the model was trained on images of 9x9x1' predict pixels.pvt small
+
 head -c 1000 images-idx3-ubyte >cut-images-idx3-ubyte
+fails 3 'privet: cut-images-idx3-ubyte: no labels: there is no cut-labels-idx1-ubyte; data.labels=FILE names another' \
+    train cut-images-idx3-ubyte model=softmax
+fails 3 'privet: ./none-ubyte: No such file or directory' train cut-images-idx3-ubyte model=softmax data.labels=./none-ubyte
 cp labels-idx1-ubyte cut-labels-idx1-ubyte
-fails 3 'privet: cut-images-idx3-ubyte: truncated in the images' train cut-images-idx3-ubyte model=softmax
+fails 3 'privet: cut-images-idx3-ubyte: truncated in the images: 984 of 2430 bytes are there' train cut-images-idx3-ubyte model=softmax
 ok plan --rows 60000 data.image=28x28 data.transform=scatter model=softmax data.labels=0,1,2,3,4,5,6,7,8,9 --epsilon 3 \
     --delta 1e-5 --quiet
 has out 'softmax with 39,700 weights on 60,000 rows'
@@ -50,7 +72,7 @@ record() {
     head -c 3072 /dev/zero
 }
 { record 1; record 11; } >data_batch_1.bin
-fails 3 'privet: data_batch_1.bin: byte 3073: class 9 is not in the declared set' train data_batch_1.bin data.format=cifar model=softmax data.labels=0,1,2
+fails 3 'privet: data_batch_1.bin: byte 3073: label '"'9'"' is none of: 0, 1, 2' train data_batch_1.bin data.format=cifar model=softmax data.labels=0,1,2
 { record 1; record 2; } >data_batch_1.bin
 record 3 | head -c 3000 >data_batch_2.bin
 fails 3 'privet: data_batch_2.bin: truncated: the record at byte 0 has 3000 of 3073 bytes' train data_batch_1.bin model=softmax

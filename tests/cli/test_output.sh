@@ -19,6 +19,10 @@ if [ "$(id -u)" -ne 0 ]; then
     fails 3 'privet: locked/m.pvt: cannot be written: locked: Permission denied' train small --out locked/m.pvt
     rmdir locked
 fi
+if [ -d /proc/self ]; then # where root may write, and still no file can be made
+    fails 3 'privet: /proc/x: cannot be written: /proc takes no new files' train small --out /proc/x
+    fails 3 'privet: /proc/x: cannot be written: /proc takes no new files' train small --out m.pvt --certificate /proc/x
+fi
 only_files small other folder old.pvt kept.pvt
 
 # ---- a full disk: the device that is always full, and a file that may not grow

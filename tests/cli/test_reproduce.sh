@@ -55,6 +55,9 @@ run reproduce tr-fig6 --quick
 same 'missing: code' 6 "$code"
 has out 'skipped: put ijcnn1.tr.bz2 of the LIBSVM collection in ijcnn1/ of a folder named by PRIVET_DATA'
 has out "looked in $work/empty"
+run reproduce tr-fig6 --quick --out nothing
+same 'missing, another folder: code' 6 "$code"
+check 'nothing is made for what is skipped' test ! -e nothing
 run reproduce ls-fig6
 has out 'left out: it runs with --full'
 

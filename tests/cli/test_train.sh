@@ -62,7 +62,21 @@ rm scores.csv
 ok plan nowhere.csv --quiet --rows 1000 --features 5 --epsilon 0.5
 has out 'epsilon 0.5 at delta 0.0001'
 has out 'data         not read'
-fails 2 'privet: planning reads no data: say how many rows there are (--rows N)' plan
+fails 2 'privet: how many rows are there? name the data, or say --rows N' plan
+fails 2 'privet: with --rows planning reads no data: say how many features there are (--features P), or give the schema (--schema FILE)' \
+    plan small --rows 200
+# Without --rows they are counted, as train does, and said to be public: the same cost and noise.
+run plan small --epsilon 0.5
+has err 'note: small: 200 rows, counted and treated as public'
+has out 'only its shape was used'
+ok plan small --quiet --epsilon 0.5 --delta 1e-4 --json
+grep -E '^  "(rows|steps|noise_multiplier|noise_stddev)"' out >planned
+ok train small --quiet --epsilon 0.5 --delta 1e-4 --json --out planned.pvt
+grep -E '^  "(rows|steps|noise_multiplier|noise_stddev)"' out >trained
+check 'there is something to compare' test "$(wc -l <planned)" -eq 4
+check 'the plan is what is run' cmp planned trained
+fails 3 'privet: missing: No such file or directory' plan missing
+rm planned trained planned.pvt
 
 # Options, key=value and a settings file say the same; the command line wins over the file.
 ok plan --quiet --rows 1000 --features 5 --epsilon 2 --optimizer pgd optimizer.steps=7 --dump-config a.json
@@ -141,7 +155,7 @@ check 'noise is fresh' sh -c '! cmp a.csv b.csv'
 printf '{"header": false, "columns": [{"name": "x", "type": "number", "min": 0, "max": 1},
  {"name": "y", "type": "label", "values": ["say \\"no\\"", "y\\u001bes"]}]}' >odd.json
 awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 ? "0.9,\"say \"\"no\"\"\"" : "0.1,y\033es" }' >odd.csv
-ok train odd.csv --quiet --schema odd.json --delta 1e-3 --out odd.pvt
+warns "$(few 40)" train odd.csv --quiet --schema odd.json --delta 1e-3 --out odd.pvt
 sed s/0.9/0.8/ odd.csv >unseen.csv
 ok eval odd.pvt unseen.csv
 has out '  say "no"'

@@ -1,12 +1,12 @@
 /* test_replay_joint.c - neighbour replay of joint releases, part by part.
  *
- * As test_replay.c: two neighbouring tables, identical randomness, the second run fed the values of the first.  Of every
- * pair of sums before noise
+ * As test_replay.c: two neighbouring tables, identical randomness, the second run fed the values of the first.  Of
+ * every pair of sums before noise
  *   - the whole must lie within the declared sensitivity,
  *   - the first d numbers within k C, the others within s K times 1, sqrt 2 or 2,
  * where C, K and s are derived here from the settings, and each limit must nearly be reached by some pair of rows:
- * rows along an axis and rows that are spread over all columns (whose Hessians live off the diagonal), against nothing,
- * against a row at a right angle, and against the same row with the other label. */
+ * rows along an axis and rows that are spread over all columns (whose Hessians live off the diagonal), against
+ * nothing, against a row at a right angle, and against the same row with the other label. */
 #include "run/job.h"
 #include "pvtable.h"
 

@@ -1,6 +1,6 @@
 /* fuzz_cifar.c - any bytes as CIFAR-10 records, plain or compressed: refused with one line, or rows inside the ball.
- * Byte 0: settings; byte 1: the last record loses so many bytes; the others are stretched to records, as the reader is
- * indifferent to pixels but not to lengths and classes. */
+ * Byte 0: settings; byte 1: the last record loses so many bytes; the others are stretched to records, as the reader
+ * is indifferent to pixels but not to lengths and classes. */
 #include "fuzz_rows.h"
 
 enum { RECORD = 3073, MOST = 20 };

@@ -1,5 +1,5 @@
-/* fuzz_csv.c - any bytes as a table, with one of a few schemas or none: refused with one line, or rows inside the ball;
- * the same whatever the cuts, and the same from every kernel.  The first two bytes choose settings. */
+/* fuzz_csv.c - any bytes as a table, with one of a few schemas or none: refused with one line, or rows inside the
+ * ball; the same whatever the cuts, and the same from every kernel.  The first two bytes choose settings. */
 #include "data/csv.h"
 #include "fuzz_rows.h"
 

@@ -1,4 +1,5 @@
-/* fuzz_net.c - a description of a network is refused in one line, or every layer gets a shape and its weights a place.
+/* fuzz_net.c - a description of a network is refused in one line, or every layer gets a shape and its weights a
+ * place.
  *
  * First three bytes: height, width and channels of the input; fourth: outputs; the rest is the description. */
 #include "model/net.h"

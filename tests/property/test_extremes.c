@@ -1,12 +1,12 @@
 /* test_extremes.c - costs over the whole documented range: noise 0.05 .. 10^4, rates 10^-7 .. 1, 1 .. 10^9 steps,
  * delta 10^-3 .. 10^-30, both relations.
  *
- * Every answer is a number, lower <= upper, finite unless no bound can be, and not below what an adversary is known to
- * get, from formulas in long double that share nothing with the accountants:
+ * Every answer is a number, lower <= upper, finite unless no bound can be, and not below what an adversary is known
+ * to get, from formulas in long double that share nothing with the accountants:
  *   (1) one step.  With G = 1 + (e^eps - 1)/q, delta(eps) >= q (P0(l > ln G) - G Q0(l > ln G)); more steps cost more.
  *       Selection: two candidates, randomised response with half its epsilon.
- *   (2) Gaussian, T steps: the sum S of the outputs is N(0, T z^2) without the row and N(K, T z^2) with it, K binomial;
- *       P(K >= floor(T q)) >= 1/4 for q >= 1/T (Greenberg, Mohri 2014), so for every t
+ *   (2) Gaussian, T steps: the sum S of the outputs is N(0, T z^2) without the row and N(K, T z^2) with it, K
+ *       binomial; P(K >= floor(T q)) >= 1/4 for q >= 1/T (Greenberg, Mohri 2014), so for every t
  *       delta(eps) >= P(K >= k) P(S > t | K = k) - e^eps Q(S > t).
  *   (3) Ball: 1 - (1 - q d)^T, exactly, at every eps.
  * Work is counted, in memory asked for, and never timed. */

@@ -338,8 +338,8 @@ static void hear(void *user, pv_level level, const char *text)
     if (level == PV_LOG_WARN) snprintf(heard, sizeof heard, "%s", text);
 }
 
-/* Fewer rows than weights, rows a plane separates, and noise far above any curvature: finite weights, and for the last a
- * warning whose ratio is that of public numbers. */
+/* Fewer rows than weights, rows a plane separates, and noise far above any curvature: finite weights, and for the
+ * last a warning whose ratio is that of public numbers. */
 static void hard_tables_run(void **state)
 {
     (void)state;

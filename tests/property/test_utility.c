@@ -1,6 +1,8 @@
-/* test_utility.c - defaults that nobody tuned: near the fit without noise where the budget allows, harmless where not.
+/* test_utility.c - defaults that nobody tuned: near the fit without noise where the budget allows, harmless where
+ * not.
  *
- * Accuracy is counted here from the released weights on fresh rows of the same rule; no code of the library scores. */
+ * Accuracy is counted here from the released weights on fresh rows of the same rule; no code of the library
+ * scores. */
 #include "opt/opt.h"
 #include "pvtable.h"
 #include "reg/reg.h"

@@ -144,7 +144,7 @@ static void calibrations(void **state)
     char request[256];
     snprintf(request, sizeof request, "{\"mechanism\":\"gaussian\",\"z\":%.17g,\"steps\":100,\"delta\":1e-5}", z);
     PVT_TRUE(num(ask(pv_account, request), "epsilon") <= 1);
-    v = ask(pv_calibrate, "{\"mechanism\":\"select\",\"eps0\":2,\"steps\":5,\"epsilon\":1,\"delta\":0}");
+    v = ask(pv_calibrate, "{\"mechanism\":\"select\",\"steps\":5,\"epsilon\":1,\"delta\":0}");
     PVT_REL(num(v, "eps0"), 0.2, 1e-5);
     v = ask(pv_calibrate,
             "{\"events\":{\"kind\":\"sequence\",\"events\":[{\"kind\":\"gaussian\",\"noise_multiplier\":2},"
@@ -294,7 +294,7 @@ static void refusals(void **state)
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"q\":2,\"delta\":1e-5}", PV_E_ARG, "sampling rate 2" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1}", PV_E_ARG, "delta 1 is not in" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1}", PV_E_PARAM, "give delta to learn epsilon" },
-        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1e-5,\"epsilon\":1}", PV_E_PARAM, "give delta" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1e-5,\"epsilon\":1}", PV_E_PARAM, "both given" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":1,\"rows\":2}", PV_E_PARAM,
           "groups need delta" },
         { pv_account, "{\"events\":{\"kind\":\"none\"},\"z\":1}", PV_E_PARAM, "a tree of events has no z" },
@@ -304,6 +304,8 @@ static void refusals(void **state)
         { pv_calibrate, "{\"mechanism\":\"gaussian\",\"delta\":1e-5}", PV_E_PARAM, "needs epsilon and delta" },
         { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1,\"delta\":1e-5,\"rows\":2}", PV_E_PARAM,
           "for one row" },
+        { pv_calibrate, "{\"mechanism\":\"gaussian\",\"z\":2,\"epsilon\":1,\"delta\":1e-5}", PV_E_PARAM,
+          "z is what calibrate solves for" },
         { pv_calibrate, "{\"mechanism\":\"ball\",\"epsilon\":1,\"delta\":1e-5}", PV_E_ARG, "no noise to calibrate" },
         { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":1,\"delta\":0}", PV_E_BUDGET, "no amount of noise" },
         { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1e-5}", PV_E_PARAM, "a curve has no delta" },
@@ -392,9 +394,9 @@ static void memory_ends_anywhere(void **state)
     (void)state;
     static char request[70000];
     static const char *const bodies[] = {
-        "\"mechanism\":\"gaussian\",\"q\":0.5,\"epsilon\":1,\"delta\":1e-5,\"z\":1",
+        "\"mechanism\":\"gaussian\",\"q\":0.5,\"epsilon\":1,\"delta\":1e-5",
         "\"events\":{\"kind\":\"gaussian\",\"noise_multiplier\":1},\"epsilon\":1,\"delta\":1e-5",
-        "\"mechanism\":\"noisy-gd\",\"z\":5,\"step\":1,\"smooth\":1,\"epsilon\":1,\"delta\":1e-5"
+        "\"mechanism\":\"noisy-gd\",\"step\":1,\"smooth\":1,\"epsilon\":1,\"delta\":1e-5"
     };
     for (int b = 0; b < 3; b++)
         for (int pad = 62000; pad < 65600; pad += 64) {

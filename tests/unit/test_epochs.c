@@ -1,5 +1,5 @@
-/* test_epochs.c - what passes cost: against the accountant of Gaussians, against the bound computed prefix by prefix here,
- * and the claims about schedules: constant noise with a shrinking prox converges, falling noise grows. */
+/* test_epochs.c - what passes cost: against the accountant of Gaussians, against the bound computed prefix by prefix
+ * here, and the claims about schedules: constant noise with a shrinking prox converges, falling noise grows. */
 #include "acct/acct.h"
 #include "pvtest.h"
 
@@ -97,8 +97,10 @@ static void schedules_differ_as_claimed(void **state)
     PVT_REL(at(settles, "hidden_state", 59), at(settles, "hidden_state", 49), 1e-4);
     PVT_TRUE(at(falls, "hidden_state", 59) > 1.3 * at(falls, "hidden_state", 49));
     PVT_TRUE(at(rises, "hidden_state", 59) < at(rises, "hidden_state", 20));
-    for (const pvi_json *s = settles; s; s = s->next) /* nothing hides from who sees all releases */
+    for (const pvi_json *s = settles; s; s = s->next) { /* nothing hides from who sees all releases */
         for (int k = 1; k < 60; k++) PVT_TRUE(at(s, "composition", k) > at(s, "composition", k - 1));
+        for (int k = 0; k < 60; k++) PVT_TRUE(at(s, "hidden_state", k) <= at(s, "composition", k));
+    }
 }
 
 static void requests_are_checked(void **state)

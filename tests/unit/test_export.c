@@ -1,4 +1,5 @@
-/* test_export.c - exported files read back byte by byte, by readers written here: protocol buffer, ZIP, NPY, safetensors. */
+/* test_export.c - exported files read back byte by byte, by readers written here: protocol buffer, ZIP, NPY,
+ * safetensors. */
 #include "datatest.h"
 
 #include "out/out.h"
@@ -71,7 +72,7 @@ static uint64_t little(const uint8_t *p, int n)
     return x;
 }
 
-/* ---- protocol buffer -------------------------------------------------------------------------------------------- */
+/* ---- protocol buffer ------------------------------------------------------------------------------------------- */
 
 typedef struct field {
     int no, type;
@@ -178,7 +179,7 @@ static void onnx(void **state)
     pvi_free(t.ctx, b);
 }
 
-/* ---- ZIP with NPY ----------------------------------------------------------------------------------------------------- */
+/* ---- ZIP with NPY ---------------------------------------------------------------------------------------------- */
 
 static uint32_t crc_bitwise(const uint8_t *p, size_t n)
 {

@@ -1,5 +1,5 @@
-/* test_hidden_sbcd.c - the last iterate of block coordinate descent: the bound against an evaluation of the theorem with 50
- * digits, against pairs of Gaussians whose divergence is known, and its gates. */
+/* test_hidden_sbcd.c - the last iterate of block coordinate descent: the bound against an evaluation of the theorem
+ * with 50 digits, against pairs of Gaussians whose divergence is known, and its gates. */
 #include "acct/acct.h"
 #include "pvtest.h"
 
@@ -42,8 +42,8 @@ static void equals_the_theorem(void **state)
     }
 }
 
-/* F the identity, T a scaling by t, a row that moves its batch's step by s: all iterates are Gaussian, and the divergence
- * of order a is a m^2/(2 v) with m the distance of the means, v the variance. */
+/* F the identity, T a scaling by t, a row that moves its batch's step by s: all iterates are Gaussian, and the
+ * divergence of order a is a m^2/(2 v) with m the distance of the means, v the variance. */
 static double exact(int64_t J, int64_t K, const double *z, double t, int64_t j0)
 {
     double m = 0, v = 0;
@@ -69,7 +69,8 @@ static void bounds_gaussians_tightly(void **state)
             }
 }
 
-/* With one visit (3) is an equality step by step, for any prox; to the printed power it would fall below the truth. */
+/* With one visit (3) is an equality step by step, for any prox; to the printed power it would fall below the
+ * truth. */
 static void printed_exponent_is_too_strong(void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void statement_is_checked(void **state)
     pvi_arena_free(a);
 }
 
-/* ---- in a certificate -------------------------------------------------------------------------------------------------- */
+/* ---- in a certificate ------------------------------------------------------------------------------------------ */
 
 static pv_arena *arena;
 
@@ -257,7 +258,7 @@ static void constants_are_checked(void **state)
     PVT_IS(pvi_hidden_sbcd_rate(ctx, &loud, &rate), PV_E_NUMERIC);
 }
 
-/* ---- memory: the k-th allocation fails, for every k ------------------------------------------------------------- */
+/* ---- memory: the k-th allocation fails, for every k ------------------------------------------------------------ */
 
 static int left;
 

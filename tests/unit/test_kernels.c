@@ -419,7 +419,8 @@ static void deciding_nothing_changes_nothing(void **state)
     }
 }
 
-/* The same first 64 bits for every score, so that only the further ones can tell; and one score undecided by a kernel. */
+/* The same first 64 bits for every score, so that only the further ones can tell; and one score undecided by a
+ * kernel. */
 static void chacha_same_words(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks)
 {
     if (nonce == 1) pvi_mech_best()->chacha(key, nonce, counter, out, blocks);

@@ -152,7 +152,7 @@ static void wrong_files(void **state)
     fails(PV_E_FORMAT, "data_batch_2.bin: truncated: the record at byte 3073");
     write_batch(1, 2, 0, 0);
     t.cfg.labels = "0,1";
-    fails(PV_E_FORMAT, "byte 6146: class 2 is not in the declared set");
+    fails(PV_E_FORMAT, "byte 6146: label '2' is none of: 0, 1");
     t.cfg.labels = NULL;
     t.cfg.rows = 4;
     fails(PV_E_FORMAT, "more rows than the declared data.rows=4");

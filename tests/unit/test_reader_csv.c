@@ -102,21 +102,25 @@ static void refusals(void **state)
           ":2:1: column \"age\" has no value (''); \"missing\": \"zero\" in the schema would allow it" },
         { HEAD "10,e,,<=50K\n", ":2:4: column \"job\": 'e' is not one of its declared values; data.outside=missing "
                                 "would treat it as missing" },
-        { HEAD "10,a,,<50K\n", ":2:7: label '<50K' is not one of the declared labels" },
-        { HEAD "10,a,,\n", ":2:7: label '' is not one of the declared labels" },
+        { HEAD "10,a,,<50K\n", ":2:7: label '<50K' in column \"pay\" is none of: <=50K, <=50K., >50K" },
+        { HEAD "10,a,,\n", ":2:7: label '' in column \"pay\" is none of: <=50K, <=50K., >50K" },
         { HEAD "10,a,\"x\"y,<=50K\n", ":2:9: text follows a closing quote" },
         { HEAD "10,a,\"x,<=50K\n11,a,,<=50K\n", ":2:6: a quoted field is never closed" },
-        { HEAD "10,a,\"\n\n\",<=50K\n11,a,,nope\n", ":5:7: label 'nope' is not one of the declared labels" },
+        { HEAD "10,a,\"\n\n\",<=50K\n11,a,,nope\n",
+          ":5:7: label 'nope' in column \"pay\" is none of: <=50K, <=50K., >50K" },
         { "age,job,id\n10,a,,<=50K\n", ":1:11: the record has 3 columns, 4 are declared" },
         { "age,work,id,pay\n10,a,,<=50K\n",
           ":1:5: the header says \"work\" where the schema has \"job\" (column 2)" },
-        { "10,a,,<=50K\n", ":1:1: the header says \"10\" where the schema has \"age\" (column 1)" },
+        { "10,a,,<=50K\n",
+          ":1:1: the header says \"10\" where the schema has \"age\" (column 1); \"header\": false in the "
+          "schema is for files without one" },
         { "age;job;id;pay\n10;a;;<=50K\n", ":1:1: the header says \"age;job;id;pay\" where the schema has \"age\" "
                                            "(column 1); \"separator\": \";\" in the schema reads semicolons" },
         { "age\tjob\tid\tpay\n", ":1:1: the header says \"age?job?id?pay\" where the schema has \"age\" (column 1); "
-                                  "\"separator\": \"\\t\" in the schema reads tabs" },
-        { "age,job,id,pay\r10,a,,<=50K\r", ":1:12: the header says \"pay?10\" where the schema has \"pay\" (column 4); "
-                                           "lines must end with a line feed, not with a carriage return alone" },
+                                 "\"separator\": \"\\t\" in the schema reads tabs" },
+        { "age,job,id,pay\r10,a,,<=50K\r",
+          ":1:12: the header says \"pay?10\" where the schema has \"pay\" (column 4); "
+          "lines must end with a line feed, not with a carriage return alone" },
         { HEAD, ": no rows" },
         { "\n\n", ": no rows" },
     };
@@ -172,7 +176,8 @@ static void separators_and_skip(void **state)
     pvi_matrix *m = dt_load(&t, "# one\n\"two\n\n a b\t\"y\"\n1\t0.0\n4 \t+1\n");
     expect_rows(m, 2, 1, x, y);
     pvi_matrix_free(m);
-    dt_fails(&t, "#\n#\na b\ty\n1\t0\n1,0\n", PV_E_FORMAT, ":5:1: column \"a b\": '1,0' is not a number");
+    dt_fails(&t, "#\n#\na b\ty\n1\t0\n1,0\n", PV_E_FORMAT,
+             ":5:1: column \"a b\": '1,0' is not a number; numbers need a decimal point, not a comma");
 }
 
 static void scoring(void **state)

@@ -124,8 +124,8 @@ static void wrong_files(void **state)
     (void)state;
     uint8_t b[sizeof two + 1];
     write_labels(two_labels, sizeof two_labels);
-    dt_fails_bytes(&t, two, sizeof two - 1, PV_E_FORMAT, ": truncated in the images");
-    dt_fails_bytes(&t, two, 10, PV_E_FORMAT, ": truncated in the header");
+    dt_fails_bytes(&t, two, sizeof two - 1, PV_E_FORMAT, ": truncated in the images: 11 of 12 bytes are there");
+    dt_fails_bytes(&t, two, 10, PV_E_FORMAT, ": truncated in the header: 6 of 12 bytes are there");
     memcpy(b, two, sizeof two);
     b[sizeof two] = 0;
     dt_fails_bytes(&t, b, sizeof b, PV_E_FORMAT, ": longer than its header says");
@@ -148,7 +148,8 @@ static void wrong_labels(void **state)
     memcpy(l, two_labels, sizeof l);
     l[9] = 10;
     write_labels(l, sizeof l);
-    dt_fails_bytes(&t, two, sizeof two, PV_E_FORMAT, ": the label of image 2 is not in the declared set");
+    dt_fails_bytes(&t, two, sizeof two, PV_E_FORMAT,
+                   ": image 2: label '10' is none of: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9");
     l[7] = 1;
     write_labels(l, sizeof l - 1);
     dt_write(t.path, two, sizeof two);

@@ -142,7 +142,7 @@ static void declared_labels(void **state)
     PVT_IS(m->domain.classes, 3);
     PVT_TRUE(m->y[0] == 1 && m->y[1] == 2 && m->y[2] == 0);
     pvi_matrix_free(m);
-    dt_fails(&t, "pig 1:1\n", PV_E_FORMAT, ":1:1: label 'pig' is not one of the declared labels");
+    dt_fails(&t, "pig 1:1\n", PV_E_FORMAT, ":1:1: label 'pig' is none of: cat, dog, cow");
     t.cfg.labels = "a,a";
     dt_fails(&t, "a 1:1\n", PV_E_PARAM, "data.labels=a,a: a is listed twice");
     t.cfg.labels = "a";
@@ -166,7 +166,7 @@ static void real_labels(void **state)
     PVT_TRUE(m->y[0] == 2.5f && m->y[1] == -1 && m->y[2] == 10 && m->domain.classes == 0 && m->domain.y_hi == 10);
     pvi_matrix_free(m);
     dt_fails(&t, "1 1:1\n11 1:1\n", PV_E_FORMAT,
-             ":2:1: label 11 is outside the declared -1 .. 10; data.outside=clamp would clamp it");
+             ":2:1: label '11' is outside the declared -1 .. 10; data.outside=clamp would clamp it");
     dt_fails(&t, "nan 1:1\n", PV_E_FORMAT, ":1:1: label 'nan' is not a finite number");
     t.cfg.outside = PVI_OUTSIDE_CLAMP;
     m = dt_load(&t, "11 1:1\n-7 1:1\n");

@@ -1,5 +1,5 @@
-/* test_split.c - the split network: every closed form against a minimiser that knows only the objective, and the gradient
- * sum against the definitions, one row at a time in double. */
+/* test_split.c - the split network: every closed form against a minimiser that knows only the objective, and the
+ * gradient sum against the definitions, one row at a time in double. */
 #include "model/split.h"
 #include "nettest.h"
 
@@ -201,7 +201,7 @@ static void newton_finds_the_prox(void **state)
     PVT_TRUE(!pvi_split_softmax(1, gram, bad, 0, 1.0, a, work));
 }
 
-/* ---- a row's gradient by the definitions ------------------------------------------------------------------------ */
+/* ---- a row's gradient by the definitions ----------------------------------------------------------------------- */
 
 enum { MOST = 16, LAYERS = 3 };
 
