@@ -4,7 +4,7 @@
 # DATA holds covtype/covtype.data.gz and ijcnn1/ijcnn1.{tr,val}.bz2.  Covertype: type 2 against the rest, numeric
 # columns to [0, 1] by their published bounds.  IJCNN1: ten columns are 0 or 1 and twelve within [-1, 1], which go to
 # [0, 1]; ijcnn1-raw: the columns as published.  Rows to length 1 with a bias, relation replace, delta = 1/n.  Writes one
-# line per method and epsilon; METHODS, EPSILONS and PROBLEMS choose.
+# line per method and epsilon; METHODS, EPSILONS and PROBLEMS choose; SETTINGS (setting=value ...) hold for all methods.
 set -eu
 bench=$1 data=$2 runs=${3:-10}
 methods=${METHODS:-tr str gd-sosp pgd}
@@ -52,7 +52,8 @@ for problem in $problems; do
     case $model in logistic) reg=nonconvex ;; *) reg=l2 ;; esac
     set --
     for method in $methods; do
-        for e in $epsilons; do set -- "$@" -- "optimizer=$method" "budget.epsilon=$e"; done
+        # shellcheck disable=SC2086  # a list of words
+        for e in $epsilons; do set -- "$@" -- "optimizer=$method" "budget.epsilon=$e" ${SETTINGS:-}; done
     done
     echo "# $set_name $model"
     # shellcheck disable=SC2086  # lists of words

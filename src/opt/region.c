@@ -24,14 +24,14 @@
  * returned.
  *
  * Defaults  r = 4: (2) shortens steps that promise too much.  reach = 10: weights of standardised problems are of
- *           that order; chosen once by the gaps of docs/results.md.  With alpha, r = sqrt(alpha/rho) and
- *           T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
+ *           that order; chosen once by the gaps of docs/results.md.  No released value was found that tells tables
+ *           which need more from tables which more would hurt (docs/algorithms/tr.md), so it is a setting.  With
+ *           alpha, r = sqrt(alpha/rho) and T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
  *           weight 0.7: for logistic rows the Hessian then costs nothing beside the gradient (glm_joint.c).
  *           damping 0.3 for convex losses, whose noise was already clamped at 0; 1 for others: less and the lowest
  *           noise eigenvalue is taken for negative curvature. */
 #include "opt/region.h"
 
-static const double reach = 10.0;
 enum { OUT_AUTO = PVI_OUT_EMA + 1 };
 const pv_param pvi_region_params[] = {
     PVI_STEPS_ROW,
@@ -147,7 +147,7 @@ static double added(const pvi_region *s, const pvi_second_cfg *c, const pv_probl
 {
     const double all = pvi_second_noise(p, pvi_second_total(c)), T = (double)c->loop.steps;
     const double noise = c->damping * pvi_second_spread(p->d, s->entry);
-    return c->calibration == PVI_SECOND_PAPER ? noise : fmax(noise, T * all / reach);
+    return c->calibration == PVI_SECOND_PAPER ? noise : fmax(noise, T * all / c->reach);
 }
 
 static void move_base(pvi_region *s, const double *w, int64_t d, double noise)

@@ -6,7 +6,7 @@
 
 typedef struct pvi_second_cfg { /* first member of a method's cfg */
     pvi_loop_cfg loop;
-    double radius, alpha, gap, weight, growth, damping;
+    double radius, alpha, gap, weight, growth, damping, reach;
     int64_t calibration;
 } pvi_second_cfg;
 enum { PVI_SECOND_DEFAULT, PVI_SECOND_PAPER };
@@ -35,7 +35,9 @@ typedef struct pvi_second { /* first member of a method's state */
     { "gap", PV_F64, offsetof(pvi_second_cfg, gap), 1, 1e-12, 1e12, false,                                           \
       "Delta, bound on how far the start is above the minimum; with alpha", NULL },                                  \
     { "damping", PV_F64, offsetof(pvi_second_cfg, damping), PV_AUTO, 0, 1e3, false,                                  \
-      "added curvature over the noise's", NULL }
+      "added curvature over the noise's", NULL },                                                                    \
+    { "reach", PV_F64, offsetof(pvi_second_cfg, reach), 10, 1e-6, 1e9, false,                                        \
+      "how far noise alone may carry a weight", NULL }
 /* clang-format on */
 
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
