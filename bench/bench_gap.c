@@ -4,7 +4,7 @@
  *
  * The settings before the first `--` hold for all; each later group is one variant, run RUNS times (seeds 1, 2, ...,
  * so the numbers can be repeated, and none of the runs is private).  The minimum is the lowest value that several
- * trust-region runs without privacy reach from their start and from the variants' own results.  For every variant:
+ * trust-region runs without privacy reach; where a penalty has many local minima a gap may be negative.  Of every variant:
  * mean and standard deviation of the gap, mean gradient norm, smallest eigenvalue of the Hessian, accuracy, seconds.
  * Whatever is printed here is computed on the rows without noise. */
 #include "core/eigen.h"
