@@ -5,7 +5,7 @@
  * The settings before the first `--` hold for all; each later group is one variant, run RUNS times (seeds 1, 2, ...,
  * so the numbers can be repeated, and none of the runs is private).  The minimum is the lowest value that several
  * trust-region runs without privacy reach; where a penalty has many local minima a gap may be negative.  Of every variant:
- * mean and standard deviation of the gap, mean gradient norm, smallest eigenvalue of the Hessian, accuracy, seconds.
+ * mean, standard deviation and least of the gap, mean gradient norm, smallest eigenvalue of the Hessian, accuracy, seconds.
  * Whatever is printed here is computed on the rows without noise. */
 #include "core/eigen.h"
 #include "run/job.h"
@@ -146,7 +146,7 @@ static double reference(const bench *b, double *w)
 
 static void variant(const bench *b, int n, char **pairs, double best, double *w)
 {
-    double sum = 0.0, square = 0.0, took = 0.0;
+    double sum = 0.0, square = 0.0, took = 0.0, least = INFINITY;
     point mean = { 0 };
     pv_plan *p = new_plan(b, n, pairs);
     for (int k = 1; k <= b->runs; k++) {
@@ -158,13 +158,14 @@ static void variant(const bench *b, int n, char **pairs, double best, double *w)
         const double gap = at.value - best;
         sum += gap;
         square += gap * gap;
+        least = fmin(least, gap);
         mean.gradient += at.gradient / b->runs;
         mean.lowest += at.lowest / b->runs;
         mean.accuracy += at.accuracy / b->runs;
     }
     sum /= b->runs;
-    printf("gap %.5f sd %.5f gradient %.5f lowest %+.5f accuracy %.4f seconds %.3f ", sum,
-           sqrt(fmax(0.0, square / b->runs - sum * sum)), mean.gradient, mean.lowest, mean.accuracy, took);
+    printf("gap %.5f sd %.5f least %.5f gradient %.5f lowest %+.5f accuracy %.4f seconds %.3f ", sum,
+           sqrt(fmax(0.0, square / b->runs - sum * sum)), least, mean.gradient, mean.lowest, mean.accuracy, took);
     for (int i = 0; i < n; i++) printf(" %s", pairs[i]);
     printf("\n");
     fflush(stdout);

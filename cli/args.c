@@ -36,7 +36,7 @@ const option cli_options[] = {
     { "quick", "quick", NULL, "fewer points, rows, runs and steps: minutes instead of hours", OPT_REPRO },
     { "full", "full", NULL, "also what takes hours: CIFAR-10", OPT_REPRO },
     { "markdown", "markdown", NULL, "of a folder of results: a text instead of a page", OPT_PAGE },
-    { "out", NULL, "FILE", "where the result goes (a model: model.pvt)", OPT_OUT },
+    { "out", NULL, "FILE", "where the result goes (a model: model.pvt; reproduce: the folder results)", OPT_OUT },
     { "certificate", NULL, "FILE", "write the certificate to a file of its own", OPT_CERT },
     { "json", NULL, NULL, "print one JSON object", OPT_JSON },
     { "quiet", NULL, NULL, "no notes and no progress bar", OPT_QUIET },

@@ -12,11 +12,25 @@ static void number_row(jv v, const char *key, const char *label, const char *mea
     if (!isnan(x)) row(label, "%-9.4f %s", x, meaning);
 }
 
+static int classes_of(jv confusion)
+{
+    int k = 0;
+    for (jv_iter it = jv_begin(jv_get(confusion, "classes")); jv_next(&it);) k++;
+    return k;
+}
+
+static void log_loss(jv v)
+{
+    char what[64];
+    const int k = classes_of(jv_get(v, "confusion"));
+    snprintf(what, sizeof what, "0 is perfect; log %d = %.4f is guessing", k, log((double)k));
+    number_row(v, "log_loss", "log loss", what);
+}
+
 static void confusion(jv v)
 {
     char name[32];
-    int k = 0;
-    for (jv_iter it = jv_begin(jv_get(v, "classes")); jv_next(&it);) k++;
+    const int k = classes_of(v);
     if (k == 0 || k > MAX_CLASSES) return;
     printf("\n%-16s", "true \\ predicted");
     for (jv_iter it = jv_begin(jv_get(v, "classes")); jv_next(&it);)
@@ -39,7 +53,7 @@ void show_metrics(jv v)
     row("rows", "%s", with_commas(jv_num(jv_get(v, "rows")), n));
     number_row(v, "accuracy", "accuracy", "share of rows named correctly");
     number_row(v, "majority", "baseline", "accuracy of always naming the most frequent class");
-    number_row(v, "log_loss", "log loss", "0 is perfect; log 2 = 0.6931 is a coin");
+    log_loss(v);
     number_row(v, "auc", "AUC", "1 is perfect, 0.5 is a coin");
     number_row(v, "rmse", "RMSE", "root mean squared error");
     number_row(v, "mae", "MAE", "mean absolute error");

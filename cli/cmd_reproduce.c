@@ -149,6 +149,7 @@ typedef struct work {
     double total, past, weight; /* seconds, about: of what was to do, of what is done, of the run under way */
     double begun;
     int runs, skipped;
+    bool on_rows; /* something written was measured on rows */
 } work;
 
 static double now(void)
@@ -231,6 +232,7 @@ static int do_item(work *w, const item *it)
         summary_free(&s);
     }
     progress_clear();
+    for (const sweep *s = it->sweeps; code == EXIT_DONE && s->name; s++) w->on_rows |= s->data != NULL;
     if (code == EXIT_DONE)
         row(it->name, "%s/%s.csv .svg .commands: %d runs, %d of them now", w->p.out, it->name, w->done.n,
             w->runs - runs);
@@ -278,7 +280,8 @@ static int do_all(work *w, const item *only)
         else do_item(w, it); /* the first failure is the code, and no reason to miss the rest */
         fflush(stdout);
     }
-    row("NOT PRIVATE", "accuracies, losses and gradients in these files are computed on rows without noise");
+    if (w->on_rows)
+        row("NOT PRIVATE", "accuracies, losses and gradients in these files are computed on rows without noise");
     if (code == EXIT_DONE) code = failed;
     return code == EXIT_DONE && w->skipped ? EXIT_MISSING : code;
 }

@@ -54,6 +54,8 @@ int check_writable(const char *path)
     struct stat st;
     char target[PATH_MAX]; /* of a link, what it points to is written */
     if (strlen(path) >= sizeof target) return complain(EXIT_INPUT, "the output path is too long");
+    if (*path && path[strlen(path) - 1] == '/')
+        return complain(EXIT_INPUT, "%s: cannot be written: the name of a file is missing", path);
     if (!realpath(path, target)) memcpy(target, path, strlen(path) + 1);
     if (stat(target, &st) == 0) {
         if (S_ISDIR(st.st_mode)) return complain(EXIT_INPUT, "%s: is a directory, cannot be written as a file", path);

@@ -157,6 +157,7 @@ static void table(const sheet *o, const item *it, int k, const summary *s)
         return;
     }
     const int n = columns_of(it, k, s, xs), each = (n + COLUMNS - 1) / COLUMNS;
+    if (n == 0) return; /* a file of results that lost lines */
     begin_table(o);
     snprintf(words, sizeof words, "%s: %s", w->title, w->beside);
     if (w->flags & CURVE) cell(o, true, words);

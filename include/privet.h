@@ -94,7 +94,7 @@ PV_MUST pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, cons
 PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json);  /* the same keys back        */
 PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);  /* cost, noise, steps; reads data.path
                                                               * only where data.rows is not set */
-PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub);
+PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub); /* reads as pv_plan_cost does */
 PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out); /* reserve, run, certify     */
 
 /* ---- result --------------------------------------------------------------------- */

@@ -325,6 +325,8 @@ typedef struct pv_optimizer_ops {
      * and that is never charged; left alone: there is none.                                    */
     pv_status (*conditional)(const void *cfg, const pv_problem *p, const pv_event *total, pv_arena *a,
                              const char **json);
+    /* Optional: warns of a plan whose noise, known by now, leaves little hope.                   */
+    void (*warn)(const void *cfg, const pv_problem *p);
 } pv_optimizer_ops;
 
 /* ---- mirror map: a distance other than the Euclidean one ------------------------------------

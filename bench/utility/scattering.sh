@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 case $set:$epsilon in
     mnist:0.5) settings="clip=0.02 optimizer.steps=100 optimizer.step=1000" ;;
     mnist:*) settings="clip=0.02 optimizer.steps=200 optimizer.step=5000" ;;
-    cifar10:*) settings="clip=0.02 optimizer.steps=100 optimizer.step=2500 data.scatter_groups=81" ;;
+    cifar10:*) settings="clip=0.02 optimizer.steps=120 optimizer.step=4000 data.scatter_groups=81" ;;
 esac
 case $set in
     mnist) train=$data/mnist/train-images-idx3-ubyte.gz test=$data/mnist/t10k-images-idx3-ubyte.gz ;;

@@ -142,9 +142,9 @@ void pvi_hex(const uint8_t *in, size_t n, char *out); /* out: 2n + 1 characters 
 
 /* ---- files (file.c) -------------------------------------------------------------------------------------- */
 /* Whole file into memory, at most `limit` bytes; directories and special files are refused. */
+pv_status pvi_file_read(pv_ctx *ctx, const char *path, size_t limit, char **out, size_t *len);
 extern const char pvi_model_magic[8]; /* how a model file begins */
 bool pvi_is_model_file(const char *text, size_t len);
-pv_status pvi_file_read(pv_ctx *ctx, const char *path, size_t limit, char **out, size_t *len);
 /* Writes to a temporary file beside `path`, flushes it to disk, then renames: the old file
  * survives every failure, and no temporary is left behind. */
 pv_status pvi_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size);

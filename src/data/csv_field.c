@@ -47,8 +47,7 @@ static bool quoted_field(pvi_cursor *k, pvi_span *out)
     if (ends_field(k->s, k->p)) return true;
     if (lines == 0) pvi_chunk_fail(k->c, k->p, "text follows a closing quote");
     else /* most often the quote that was forgotten is the one that closes this field */
-        pvi_chunk_fail(k->c, open,
-                       "the next quote after this one is %lld line%s on, and text follows it: is one missing?",
+        pvi_chunk_fail(k->c, open, "this quote is closed %lld line%s on, and text follows there: is one missing?",
                        (long long)lines, lines == 1 ? "" : "s");
     return false;
 }
@@ -84,11 +83,19 @@ const char *pvi_csv_hint(const pvi_csv *s, const char *text, size_t len)
     return "";
 }
 
+static bool stands_for_nothing(const pvi_span *f)
+{
+    static const char *const words[] = { "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?", "-" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (f->len == strlen(words[i]) && memcmp(f->s, words[i], f->len) == 0) return true;
+    return false;
+}
+
 /* What most often is behind a field that does not fit: a header taken for a row, another separator. */
 static const char *field_hint(const pvi_cursor *k, const pvi_column *col, const pvi_span *f)
 {
     const char *comma = memchr(f->s, ',', f->len);
-    if (*col->name && f->len == strlen(col->name) && memcmp(f->s, col->name, f->len) == 0)
+    if (!k->s->sc->header && *col->name && f->len == strlen(col->name) && memcmp(f->s, col->name, f->len) == 0)
         return "; \"header\": true in the schema would take this line for the header";
     if (comma && col->type == PVI_COL_NUMBER && !memchr(comma + 1, ',', (size_t)(f->s + f->len - comma - 1)))
         return "; numbers need a decimal point, not a comma";
@@ -116,15 +123,23 @@ static outcome missing(pvi_cursor *k, const char *at, const pvi_column *col, con
                         "%scolumns without a schema must be numbers, found '%s'; a schema can declare "
                         "text, a header and missing values",
                         col, f);
-    return complain(k, at, "column \"%s\" has no value ('%s'); \"missing\": \"zero\" in the schema would allow it",
-                    col, f);
+    return complain(
+        k, at, "column \"%s\" has no value ('%s'); \"missing\": \"middle\" or \"zero\" in the schema would allow it",
+        col, f);
 }
 
 static outcome not_finite(pvi_cursor *k, const char *at, const pvi_column *col, const pvi_span *f)
 {
     double x;
     if (f->len >= 512) return complain(k, at, "column \"%s\": a number of more than 500 characters: %s", col, f);
-    if (!pvi_parse_f64(f->s, f->len, &x)) {
+    const bool number = pvi_parse_f64(f->s, f->len, &x);
+    if (!col->raw && stands_for_nothing(f))
+        return complain(
+            k, at,
+            "column \"%s\": '%s' is not a number; \"missing\": [\"NA\"] beside \"columns\" names words that "
+            "stand for no value",
+            col, f);
+    if (!number) {
         if (col->raw) return missing(k, at, col, f);
         return complain(k, at, "column \"%s\": '%s' is not a number", col, f);
     }

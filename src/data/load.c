@@ -95,8 +95,9 @@ static pv_status check_kind(const struct pv_load *job, const pv_reader_ops *foun
     const bool only_binary = trained && job->expect->classes > 2 && !job->cfg->labels && !job->schema;
     if (!found || !(job->schema ? score == MAGIC : only_binary && score < MAGIC)) return PV_OK;
     return pvi_fail(
-        job->ctx, PV_E_FORMAT, "%s: data of format %s, but %s%s", pvi_source_path(job->src), found->head.name,
-        trained ? "the model was trained on " : "data.schema is for tables: leave it out", trained ? trained : "");
+        job->ctx, PV_E_FORMAT, "%s: data of format %s, but %s%s%s", pvi_source_path(job->src), found->head.name,
+        trained ? "the model was trained on " : "data.schema is for tables: leave it out", trained ? trained : "",
+        only_binary && strncmp(trained, "rows", 4) == 0 ? "; data.labels= would name the labels of a text file" : "");
 }
 
 static pv_status choose(const struct pv_load *job, const pv_reader_ops **out)

@@ -157,7 +157,7 @@ static pv_status declared_label(struct pv_load *job)
     if (sc->label < 0) {
         job->label.classes = job->expect->classes < 0 ? 0 : job->expect->classes;
         if (job->expect->labels_optional) return PV_OK;
-        return pvi_fail(job->ctx, PV_E_PARAM, "the schema declares no column of type label");
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no column has \"type\": \"label\"", job->cfg->schema);
     }
     const pvi_column *c = &sc->column[sc->label];
     const int64_t outside = c->outside >= 0 ? c->outside : job->cfg->outside;

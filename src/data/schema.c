@@ -120,8 +120,8 @@ static pv_status bound(const reading *r, const pvi_json *v, const pvi_column *c,
 {
     const pvi_json *x = pvi_json_get(v, key);
     if (!x)
-        return bad(r, v, "column \"%s\" needs \"min\" and \"max\": declared bounds, not taken from the rows",
-                   c->name);
+        return bad(r, v, "column \"%s\" needs \"min\" and \"max\"%s: declared, not taken from the rows", c->name,
+                   c->type == PVI_COL_LABEL ? ", or \"values\" if it names classes" : "");
     if (x->type != PVI_JNUM)
         return bad(r, x, "column \"%s\": \"%s\" must be a number%s", c->name, key,
                    x->type == PVI_JSTR ? ", written without quotes" : "");
@@ -185,6 +185,9 @@ static pv_status read_type(const reading *r, const pvi_json *v, pvi_column *c)
         if (strcmp(t->text, types[i]) == 0) return c->type = (pvi_coltype)i, PV_OK;
     const char *near = t && t->type == PVI_JSTR ? pvi_nearest(t->text, types, 4) : NULL;
     if (near) return bad(r, t, "column \"%s\": no type \"%s\"; did you mean \"%s\"?", c->name, t->text, near);
+    if (t && t->type == PVI_JSTR)
+        return bad(r, t, "column \"%s\": no type \"%s\"; there is number, category, label and ignore", c->name,
+                   t->text);
     return bad(r, t ? t : v, "column \"%s\" needs a \"type\": number, category, label or ignore", c->name);
 }
 

@@ -69,6 +69,14 @@ static bool is_foreign(const char *text)
     return found;
 }
 
+/* None for a message that was cut, perhaps within a character. */
+static const char *encoding_hint(const char *why)
+{
+    if (strstr(why, "UTF-16")) return "; iconv -f utf-16 -t utf-8 converts that";
+    if (strlen(why) + 1 >= sizeof((pvi_chunk *)NULL)->why || !is_foreign(why)) return "";
+    return "; not UTF-8: iconv -f latin1 -t utf-8 converts Latin-1";
+}
+
 /* file:line:column of c->bad, counted in bytes. */
 static pv_status report(const run *r, const pvi_chunk *c)
 {
@@ -77,8 +85,7 @@ static pv_status report(const run *r, const pvi_chunk *c)
     const char *start = b->raw + b->from;
     for (const char *s = start; (s = memchr(s, '\n', (size_t)(c->bad - s))) != NULL; line++) start = ++s;
     return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s:%lld:%lld: %s%s", pvi_source_path(r->job->src), (long long)line,
-                    (long long)(c->bad - start) + 1, c->why,
-                    is_foreign(c->why) ? "; not UTF-8: iconv -f latin1 -t utf-8 converts Latin-1" : "");
+                    (long long)(c->bad - start) + 1, c->why, encoding_hint(c->why));
 }
 
 /* ---- buffers ---------------------------------------------------------------------------------- */

@@ -99,4 +99,5 @@ const pv_optimizer_ops pv_optimizer_gd_sosp = {
     .step = step,
     .steps = pvi_loop_steps,
     .joint = pvi_second_joint,
+    .warn = pvi_second_warn,
 };

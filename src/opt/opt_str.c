@@ -57,4 +57,5 @@ const pv_optimizer_ops pv_optimizer_str = {
     .stochastic = true,
     .noise = noise,
     .joint = pvi_second_joint,
+    .warn = pvi_second_warn,
 };

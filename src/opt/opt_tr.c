@@ -45,4 +45,5 @@ const pv_optimizer_ops pv_optimizer_tr = {
     .step = pvi_region_step,
     .steps = pvi_loop_steps,
     .joint = pvi_second_joint,
+    .warn = pvi_second_warn,
 };

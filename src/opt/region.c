@@ -45,6 +45,7 @@ const pv_param pvi_region_params[] = {
 
 static pv_status theory(pvi_second_cfg *c, const pv_problem *p)
 {
+    if (isnan(c->gap)) c->gap = 1.0;
     const double rho = pvi_second_rho(p), T = ceil(6.0 * sqrt(rho) * c->gap / pow(c->alpha, 1.5));
     if (!(rho > 0.0 && isfinite(rho)))
         return pvi_fail(p->ctx, PV_E_PARAM,
@@ -63,10 +64,15 @@ static pv_status theory(pvi_second_cfg *c, const pv_problem *p)
 pv_status pvi_region_resolve(pvi_second_cfg *c, const pv_problem *p, int64_t steps, double growth)
 {
     const bool paper = c->calibration == PVI_SECOND_PAPER;
+    if (isnan(c->alpha) && !isnan(c->gap))
+        return pvi_fail(p->ctx, PV_E_PARAM, "optimizer.gap does nothing without optimizer.alpha: leave it out");
+    if (paper && !isnan(c->reach))
+        return pvi_fail(p->ctx, PV_E_PARAM, "optimizer.reach does nothing with calibration=paper: leave it out");
     if (!isnan(c->alpha)) {
         const pv_status s = theory(c, p);
         if (s != PV_OK) return s;
     }
+    if (!paper && isnan(c->reach)) c->reach = 10.0;
     if (isnan(c->weight)) c->weight = paper ? 1.0 : 0.7;
     if (isnan(c->growth)) c->growth = paper ? 1.0 : growth;
     if (isnan(c->radius)) c->radius = paper ? 3.0 : 4.0;
@@ -177,5 +183,10 @@ pv_status pvi_region_step(void *s_, const void *c_, const pv_problem *p, int64_t
     for (int64_t j = 0; j < d; j++) w[j] = s->base[j] + s->h[j];
     if (s->stop) return PV_DONE; /* (5): w is what is returned, whatever the output rule */
     s->stop = !isnan(c->alpha) && s->s.trust.lambda <= sqrt(c->alpha * pvi_second_rho(p)) && t < c->loop.steps;
+    if (s->stop)
+        pvi_log(p->ctx, PV_LOG_NOTE,
+                "optimizer.alpha = %g: reached after %lld of at most %lld steps; one last step takes the rest of the "
+                "budget",
+                c->alpha, (long long)t, (long long)c->loop.steps);
     return pvi_loop_end(&s->s.loop, p, t, w);
 }

@@ -54,8 +54,9 @@ double pvi_second_entry(const pv_problem *p, int64_t units)
     return pvi_second_noise(p, units) / (p->joint->scale * sqrt(2.0));
 }
 
-static void warn_of_noise(const pvi_second_cfg *c, const pv_problem *p)
+void pvi_second_warn(const void *cfg, const pv_problem *p)
 {
+    const pvi_second_cfg *c = cfg;
     const double noise = pvi_second_spread(p->d, pvi_second_entry(p, pvi_second_units(c, c->loop.steps)));
     if (noise < p->L) return;
     pvi_log(p->ctx, PV_LOG_WARN,
@@ -72,7 +73,6 @@ pv_status pvi_second_init(pvi_second *s, const pvi_second_cfg *c, const pv_probl
     s->h = pv_arena_f64(a, p->d);
     s->H = pv_arena_f64(a, p->d * p->d);
     if (!s->g || !s->h || !s->H || pvi_trust_open(&s->trust, p->d, a) != PV_OK) return PV_E_NOMEM;
-    warn_of_noise(c, p);
     return pvi_loop_init(&s->loop, &c->loop, p, a);
 }
 

@@ -32,18 +32,20 @@ typedef struct pvi_second { /* first member of a method's state */
       "r, longest step; auto: from public quantities", NULL },                                                       \
     { "alpha", PV_F64, offsetof(pvi_second_cfg, alpha), PV_AUTO, 1e-12, 1e6, false,                                  \
       "alpha, wanted second-order stationarity: sets r and T as the theory does", NULL },                            \
-    { "gap", PV_F64, offsetof(pvi_second_cfg, gap), 1, 1e-12, 1e12, false,                                           \
-      "Delta, bound on how far the start is above the minimum; with alpha", NULL },                                  \
+    { "gap", PV_F64, offsetof(pvi_second_cfg, gap), PV_AUTO, 1e-12, 1e12, false,                                     \
+      "Delta, bound on how far the start is above the minimum, with alpha; auto: 1", NULL },                         \
     { "damping", PV_F64, offsetof(pvi_second_cfg, damping), PV_AUTO, 0, 1e3, false,                                  \
       "added curvature over the noise's", NULL },                                                                    \
-    { "reach", PV_F64, offsetof(pvi_second_cfg, reach), 10, 1e-6, 1e9, false,                                        \
-      "how far noise alone may carry a weight", NULL }
+    { "reach", PV_F64, offsetof(pvi_second_cfg, reach), PV_AUTO, 1e-6, 1e9, false,                                   \
+      "how far noise alone may carry a weight; less where most weights should stay small; auto: 10", NULL }
 /* clang-format on */
 
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
 int64_t pvi_second_total(const pvi_second_cfg *c);
 void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j);
 pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
+/* The Hessian is all noise: so says a warning, from public quantities. */
+void pvi_second_warn(const void *cfg, const pv_problem *p);
 pv_status pvi_second_init(pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a);
 /* A release of so many events at w: gradient of loss + penalty in s->g, Hessian of the loss alone in s->H. */
 pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, const double *w, int64_t units);

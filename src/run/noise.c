@@ -192,6 +192,7 @@ static pv_status set_sensitivity(pvi_job *j)
             "noise %g does not fit the grid of sums of %lld rows with clip %g: less noise or fewer steps would",
             j->noise_scale, (long long)j->dom.n, C);
     if (j->private_run && j->opt->ball) warn_of_ball(j);
+    if (j->private_run && j->opt->warn) j->opt->warn(j->opt_cfg, &j->prob);
     return PV_OK;
 }
 

@@ -83,7 +83,7 @@ bad "table.csv:3:1: column \"age\": '3x0' is not a number" table.csv --schema sc
 table '30,"smith,no'
 bad 'table.csv:3:4: a quoted field is never closed' table.csv --schema schema.json
 printf 'age,job,rich\n40,"nurse",yes\n30,"smith,no\n20,"clerk",no\n' >table.csv
-bad 'table.csv:3:4: the next quote after this one is 1 line on, and text follows it: is one missing?' table.csv --schema schema.json
+bad 'table.csv:3:4: this quote is closed 1 line on, and text follows there: is one missing?' table.csv --schema schema.json
 printf '40,nurse,yes\n30,smith,no\n' >table.csv
 bad 'table.csv:1:1: the header says "40" where the schema has "age" (column 1); "header": false in the schema is for files without one' \
     table.csv --schema schema.json
@@ -256,4 +256,8 @@ run plan --rows 1000000 --features 5 --optimizer prgd --relation replace optimiz
 check 'and other ball noise is not' sh -c '! grep -q "will be noise" err'
 
 only_files small small.gz cut.gz cut.bz2 empty garbage rows table.csv schema.json folder m.pvt
+# ---- outputs and plans
+fails 3 'privet: folder/: cannot be written: the name of a file is missing' train small --out folder/
+run plan --rows 20000 --features 20 --optimizer tr --epsilon 0.01
+has err 'warning: signal to noise of the Hessian is'
 finish

@@ -116,6 +116,8 @@ same 'pictures in the page' 5 "$(grep -c '<svg ' report.html)"
 same 'addresses in the page' 'http://www.w3.org/2000/svg' "$(grep -oE 'https?://[^" ]*' report.html | sort -u)"
 has report.html '0.2425 (0.243)'
 ok report results --markdown -o report.md
+grep -v 'Loss after K' results/sbcd-fig1.csv >lines && mv lines results/sbcd-fig1.csv # lines were lost
+ok report results --markdown -o lost.md
 has report.md '![PrGD, Fig. 2](results/prgd-fig2.svg)'
 has report.md '| d = 1000 | 0.4472 (0.447) | 0.3333 (0.333) | '
 fails 2 'privet: --markdown is for a folder of results; results.html is none' report results.html --markdown -o x.md

@@ -19,6 +19,14 @@ static int teardown(void **state)
     return 0;
 }
 
+static char heard[600], noted[600];
+
+static void hear(void *user, pv_level level, const char *text)
+{
+    (void)user;
+    snprintf(level == PV_LOG_WARN ? heard : noted, sizeof heard, "%s", text);
+}
+
 static pv_plan *plan_with(const char *const *pairs) /* key, value, ..., NULL */
 {
     pv_plan *p;
@@ -214,9 +222,24 @@ static void the_papers_noise_on_samples(void **state)
     (void)state;
     static const char *const batches[] = { "5000", "20000" };
     for (int k = 0; k < 2; k++) {
-        const char *pairs[] = { "optimizer",      "str",         "optimizer.calibration", "paper", "optimizer.steps", "8",
-                                "sampler.batch",  batches[k],    "budget.relation",       "replace", "budget.epsilon", "0.5",
-                                "budget.delta",   "1e-6",        "data.rows",             "100000", "data.features",  "20",
+        const char *pairs[] = { "optimizer",
+                                "str",
+                                "optimizer.calibration",
+                                "paper",
+                                "optimizer.steps",
+                                "8",
+                                "sampler.batch",
+                                batches[k],
+                                "budget.relation",
+                                "replace",
+                                "budget.epsilon",
+                                "0.5",
+                                "budget.delta",
+                                "1e-6",
+                                "data.rows",
+                                "100000",
+                                "data.features",
+                                "20",
                                 NULL };
         pv_plan *p = plan_with(pairs);
         pvi_job *job;
@@ -249,7 +272,9 @@ static void stopping_early_spends_the_rest(void **state)
     const char *cert;
     pv_result *r;
     close(mkstemp(path));
+    pv_ctx_on_log(ctx, hear, NULL);
     PVT_OK(pvi_run_matrix(p, &t->m, NULL, NULL, &r));
+    PVT_CHECK(strstr(noted, "of at most 9 steps; one last step takes the rest"), "%s", noted);
     PVT_OK(pv_result_summary(r, &json));
     PVT_TRUE(strstr(json, "\"steps\": 9") == NULL);
     PVT_OK(pv_result_certificate(r, &cert));
@@ -315,6 +340,9 @@ static void settings_that_cannot_work_are_refused(void **state)
         { { "optimizer", "str", "optimizer.alpha", "-1" }, "optimizer.alpha=-1" },
         { { "optimizer", "tr", "optimizer.radius", "0" }, "optimizer.radius=0" },
         { { "optimizer", "tr", "optimizer.radius", "-2" }, "optimizer.radius=-2" },
+        { { "optimizer", "tr", "optimizer.gap", "2" }, "optimizer.gap does nothing without optimizer.alpha" },
+        { { "optimizer", "tr", "optimizer.calibration", "paper", "optimizer.reach", "2" },
+          "optimizer.reach does nothing" },
         { { "optimizer", "tr", "data.features", "5000" }, "use optimizer=pgd or sgd" },
         { { "optimizer", "tr", "model", "mlp" }, "needs a smooth loss" },
         { { "optimizer", "tr", "reg", "l1" }, "reg=l2" },
@@ -330,14 +358,6 @@ static void settings_that_cannot_work_are_refused(void **state)
     }
 }
 
-static char heard[600];
-
-static void hear(void *user, pv_level level, const char *text)
-{
-    (void)user;
-    if (level == PV_LOG_WARN) snprintf(heard, sizeof heard, "%s", text);
-}
-
 /* Fewer rows than weights, rows a plane separates, and noise far above any curvature: finite weights, and for the
  * last a warning whose ratio is that of public numbers. */
 static void hard_tables_run(void **state)
@@ -350,8 +370,8 @@ static void hard_tables_run(void **state)
             pvt_table *t = pvt_table_make(n, p, 2, 7);
             for (int64_t i = 0; i < n; i++) /* separable by the first column */
                 t->y[i] = t->x[i * p] > 0 ? 1.0f : -1.0f;
-            const char *pairs[] = { "optimizer", methods[m], "budget.epsilon", few ? "0.01" : "2",
-                                    "run.seed",  "4",        NULL };
+            const char *pairs[] = { "optimizer", methods[m], "budget.epsilon", few ? "0.01" : "2", "run.seed",
+                                    "4",         NULL };
             pv_plan *plan = plan_with(pairs);
             pv_result *r;
             double w[30];
@@ -370,12 +390,43 @@ static void hard_tables_run(void **state)
         }
 }
 
+/* The length of what a run returns. */
+static double length_with(const pvt_table *t, const char *reach)
+{
+    const char *pairs[] = { "optimizer", "tr", "budget.epsilon", "0.2", "run.seed", "4", "optimizer.reach",
+                            reach,       NULL };
+    pv_plan *plan = plan_with(pairs);
+    pv_result *r;
+    double w[40], square = 0.0;
+    int64_t d;
+    PVT_OK(pvi_run_matrix(plan, &t->m, NULL, NULL, &r));
+    PVT_OK(pv_result_weights(r, w, 40, &d));
+    for (int64_t j = 0; j < d; j++) square += w[j] * w[j];
+    pv_result_free(r);
+    pv_plan_free(plan);
+    return sqrt(square);
+}
+
+static void reach_bounds_what_noise_carries(void **state)
+{
+    (void)state;
+    pvt_table *t = pvt_table_make(2000, 40, 2, 7);
+    const double near = length_with(t, "0.01"), usual = length_with(t, "10");
+    PVT_CHECK(near < 0.2 * usual, "length %g with a reach of 0.01, %g with 10", near, usual);
+    pvt_table_free(t);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
-    const struct CMUnitTest all[] = { CASE(saddles_are_left), CASE(noise_of_several_events), CASE(the_papers_noise),
+    const struct CMUnitTest all[] = { CASE(saddles_are_left),
+                                      CASE(noise_of_several_events),
+                                      CASE(the_papers_noise),
                                       CASE(stopping_early_spends_the_rest),
-                                      CASE(without_noise_the_gradient_vanishes), CASE(the_papers_noise_on_samples),
-                                      CASE(settings_that_cannot_work_are_refused), CASE(hard_tables_run) };
+                                      CASE(without_noise_the_gradient_vanishes),
+                                      CASE(the_papers_noise_on_samples),
+                                      CASE(settings_that_cannot_work_are_refused),
+                                      CASE(reach_bounds_what_noise_carries),
+                                      CASE(hard_tables_run) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -92,14 +92,15 @@ static void refusals(void **state)
           ":2:1: column \"age\": 9 is outside the declared 10 .. 60; data.outside=clamp would clamp it" },
         { HEAD "10,a,,<=50K\n 1e9,a,,<=50K\n",
           ":3:2: column \"age\": 1e9 is outside the declared 10 .. 60; data.outside=clamp would clamp it" },
-        { HEAD "nan,a,,<=50K\n", ":2:1: column \"age\": 'nan' is not a finite number" },
+        { HEAD "nan,a,,<=50K\n", ":2:1: column \"age\": 'nan' is not a number; \"missing\": [\"NA\"] beside "
+                                 "\"columns\" names words that stand for no value" },
         { HEAD "1e999,a,,<=50K\n", ":2:1: column \"age\": '1e999' is not a finite number" },
         { HEAD "x,a,,<=50K\n", ":2:1: column \"age\": 'x' is not a number" },
         { HEAD "12 3,a,,<=50K\n", ":2:1: column \"age\": '12 3' is not a number" },
-        { HEAD "?,a,,<=50K\n",
-          ":2:1: column \"age\" has no value ('?'); \"missing\": \"zero\" in the schema would allow it" },
-        { HEAD ",a,,<=50K\n",
-          ":2:1: column \"age\" has no value (''); \"missing\": \"zero\" in the schema would allow it" },
+        { HEAD "?,a,,<=50K\n", ":2:1: column \"age\" has no value ('?'); \"missing\": \"middle\" or \"zero\" in the "
+                               "schema would allow it" },
+        { HEAD ",a,,<=50K\n", ":2:1: column \"age\" has no value (''); \"missing\": \"middle\" or \"zero\" in the "
+                              "schema would allow it" },
         { HEAD "10,e,,<=50K\n", ":2:4: column \"job\": 'e' is not one of its declared values; data.outside=missing "
                                 "would treat it as missing" },
         { HEAD "10,a,,<50K\n", ":2:7: label '<50K' in column \"pay\" is none of: <=50K, <=50K., >50K" },
@@ -145,8 +146,9 @@ static void policies(void **state)
              ":2:4: column \"job\": 'e' is not one of its declared values; data.outside=missing would treat it as "
              "missing");
     t.cfg.outside = PVI_OUTSIDE_MISSING;
-    dt_fails(&t, HEAD "9,a,,<=50K\n", PV_E_FORMAT,
-             ":2:1: column \"age\" has no value ('9'); \"missing\": \"zero\" in the schema would allow it");
+    dt_fails(
+        &t, HEAD "9,a,,<=50K\n", PV_E_FORMAT,
+        ":2:1: column \"age\" has no value ('9'); \"missing\": \"middle\" or \"zero\" in the schema would allow it");
     use("{\"header\": false, \"missing\": [\"-999\", \"NA\"], \"columns\": [\n"
         " {\"name\": \"u\", \"type\": \"number\", \"min\": -1000, \"max\": 1000, \"missing\": \"middle\"},\n"
         " {\"name\": \"v\", \"type\": \"number\", \"min\": 0, \"max\": 1, \"missing\": \"zero\", \"outside\": "
@@ -162,8 +164,9 @@ static void policies(void **state)
     pvi_matrix_free(m);
     dt_fails(&t, "1,1,2,x,1\n", PV_E_FORMAT,
              ":1:5: column \"w\": 2 is outside the declared 0 .. 1; data.outside=clamp would clamp it");
-    dt_fails(&t, "1,1,1,-999,1\n", PV_E_FORMAT,
-             ":1:7: column \"c\" has no value ('-999'); \"missing\": \"zero\" in the schema would allow it");
+    dt_fails(
+        &t, "1,1,1,-999,1\n", PV_E_FORMAT,
+        ":1:7: column \"c\" has no value ('-999'); \"missing\": \"middle\" or \"zero\" in the schema would allow it");
 }
 
 static void separators_and_skip(void **state)
@@ -246,9 +249,14 @@ static void bad_schemas(void **state)
         { "{}", ":1:1: \"columns\" must list the columns of the table" },
         { "{\"colums\": []}", ":1:12: unknown key \"colums\" in the schema; did you mean \"columns\"?" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"int\"}]}",
+          ":1:36: column \"a\": no type \"int\"; there is number, category, label and ignore" },
+        { "{\"columns\": [{\"name\": \"a\", \"type\": 1}]}",
           ":1:36: column \"a\" needs a \"type\": number, category, label or ignore" },
+        { "{\"columns\": [{\"name\": \"a\", \"type\": \"label\"}]}",
+          ":1:14: column \"a\" needs \"min\" and \"max\", or \"values\" if it names classes: declared, not taken "
+          "from the rows" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": 0}]}",
-          ":1:14: column \"a\" needs \"min\" and \"max\": declared bounds, not taken from the rows" },
+          ":1:14: column \"a\" needs \"min\" and \"max\": declared, not taken from the rows" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": 1, \"max\": 1}]}",
           ":1:63: column \"a\": \"max\" must be above \"min\"" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"mx\": 1}]}",
