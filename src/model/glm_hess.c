@@ -6,7 +6,7 @@
  * (2) Clipping: |c| norm^2 <= clip.  The float norm^2 is raised by a factor 1 + 2^-21 to lie above the exact
  *     square; then (2)-(4) of glm.c apply with norm^2 for norm and phi'' for phi'.  Nothing is clipped if
  *     clip >= sup|phi''| R^2.
- * (3) Rounding.  An entry is fl(S + fl(t x_b)), t = fl(c x_a), one rounding more per row than a gradient:
+ * (3) Rounding.  An entry is fl(S + fl(x_a t)), t = fl(c x_b), one rounding more per row than a gradient:
  *     E_k <= (1 + u) E_{k-1} + u (k + 2 + 3u) clip, so
  *     E_m <= u (1 + u)^(m+3) m (m + 5)/2 clip + m p 2^-88 clip (underflow),
  *     in the Frobenius norm of the symmetric matrix, since every entry's error is relative to that entry.

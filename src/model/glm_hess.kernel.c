@@ -1,12 +1,14 @@
 /* glm_hess.kernel.c - packed symmetric sums of t x' for blocks of rows; the bounds are in glm_hess.c.
  *
- * A tile of 4 matrix rows by up to 4 vectors of columns stays in registers while the data rows go by, one
+ * A tile of 4 matrix rows by up to B vectors of columns stays in registers while the data rows go by, one
  * after the other; of 8 rows where there are few columns, so that enough sums are under way to hide the latency of
- * an addition.  Tiles on the diagonal compute a few entries above it and do not store them. */
+ * an addition.  Vectors come from t, whose rows end in zeros, numbers from x.  Of 16 registers 12 hold sums, 3 a
+ * row of t and one a number; with 32 there is room for more.  Tiles on the diagonal compute a few entries above it and
+ * do not store them. */
 #include "model/model.h"
 #include "model/simd.h"
 
-enum { A = 4, B = 4, TALL = 8, FEW = PVI_W == 16 ? 2 : 1 };
+enum { A = 4, B = PVI_W == 16 ? 4 : 3, TALL = 8, FEW = PVI_W == 16 ? 2 : 1 };
 
 /* How many of the W columns from b on belong to matrix row a of the lower triangle. */
 PVI_INLINE int64_t span(int64_t a, int64_t b)
@@ -18,26 +20,29 @@ PVI_INLINE int64_t span(int64_t a, int64_t b)
 PVI_INLINE void tile(const float *const *row, int64_t n, int64_t p, const float *t, int64_t ldt, int64_t a, int64_t b,
                      int na, int nv, float *h)
 {
-    const int64_t left = p - b - (nv - 1) * W, lanes = left < W ? left : W;
+    int64_t at[TALL]; /* beyond the last row: computed from it and not stored */
     vf s[TALL][B];
+    for (int i = 0; i < na; i++) at[i] = a + i < p ? a + i : p - 1;
     for (int i = 0; i < na; i++)
         for (int v = 0; v < nv; v++) {
             const int64_t k = a + i < p ? span(a + i, b + v * W) : 0;
-            s[i][v] = k > 0 ? vload_n(h + (a + i) * (a + i + 1) / 2 + b + v * W, k) : vset(0.0f);
+            const float *const from = h + (a + i) * (a + i + 1) / 2 + b + v * W;
+            s[i][v] = k == W ? vload(from) : k > 0 ? vload_n(from, k) : vset(0.0f);
         }
     for (int64_t r = 0; r < n; r++) {
-        vf x[B];
-        for (int v = 0; v < nv - 1; v++) x[v] = vload(row[r] + b + v * W);
-        x[nv - 1] = vload_n(row[r] + b + (nv - 1) * W, lanes);
+        vf y[B];
+        for (int v = 0; v < nv; v++) y[v] = vload(t + r * ldt + b + v * W);
         for (int i = 0; i < na; i++) {
-            const vf ti = vset(t[r * ldt + a + i]);
-            for (int v = 0; v < nv; v++) s[i][v] = vfma(ti, x[v], s[i][v]);
+            const vf x = vset(row[r][at[i]]);
+            for (int v = 0; v < nv; v++) s[i][v] = vfma(x, y[v], s[i][v]);
         }
     }
     for (int i = 0; i < na; i++)
         for (int v = 0; v < nv; v++) {
             const int64_t k = a + i < p ? span(a + i, b + v * W) : 0;
-            if (k > 0) vstore_n(h + (a + i) * (a + i + 1) / 2 + b + v * W, s[i][v], k);
+            float *const to = h + (a + i) * (a + i + 1) / 2 + b + v * W;
+            if (k == W) vstore(to, s[i][v]); /* masked stores are slow on some machines */
+            else if (k > 0) vstore_n(to, s[i][v], k);
         }
 }
 
@@ -50,12 +55,13 @@ static void add(const float *const *row, int64_t n, int64_t p, const float *t, i
     }
     for (; a < p; a += A) {
         const int64_t end = a + A < p ? a + A : p; /* columns of the longest of these matrix rows */
-        for (int64_t b = 0; b < end; b += B * W) {
-            switch ((end - b + W - 1) / W) {
+        for (int64_t b = 0, left = (end + W - 1) / W, nv; left > 0; b += nv * W, left -= nv) {
+            nv = left == B + 1 ? (left + 1) / 2 : left < B ? left : B; /* no tile too thin to hide latencies */
+            switch (nv) {
             case 1: tile(row, n, p, t, ldt, a, b, A, 1, h); break;
             case 2: tile(row, n, p, t, ldt, a, b, A, 2, h); break;
             case 3: tile(row, n, p, t, ldt, a, b, A, 3, h); break;
-            default: tile(row, n, p, t, ldt, a, b, A, 4, h); break;
+            default: tile(row, n, p, t, ldt, a, b, A, B, h); break;
             }
         }
     }
@@ -63,11 +69,12 @@ static void add(const float *const *row, int64_t n, int64_t p, const float *t, i
 
 static void scale(const float *const *row, int64_t n, int64_t p, const float *c, float *t, int64_t ldt)
 {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < p; j += W) {
-            const int64_t lanes = p - j < W ? p - j : W;
-            vstore(t + i * ldt + j, vset(c[i]) * vload_n(row[i] + j, lanes));
-        }
+    for (int64_t i = 0; i < n; i++) {
+        const vf ci = vset(c[i]);
+        int64_t j = 0;
+        for (; j + W <= p; j += W) vstore(t + i * ldt + j, ci * vload(row[i] + j));
+        if (j < p) vstore(t + i * ldt + j, ci * vload_n(row[i] + j, p - j));
+    }
 }
 
 static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, const float *c, float *h)
