@@ -43,11 +43,11 @@ static point *add_point(summary *s, const item *it, int k, const char *label, do
     return p;
 }
 
-/* Mean and spread of values added one at a time: sums first, then this. */
-static void finish_point(point *p, double sum, double squares, double scale)
+/* Mean and spread of values added one at a time: their distances from the first, so that equal ones have none. */
+static void finish_point(point *p, double first, double sum, double squares, double scale)
 {
     const double n = p->runs, mean = sum / n;
-    p->mean = scale * mean;
+    p->mean = scale * (first + mean);
     if (p->runs > 1) p->spread = scale * sqrt(fmax(0.0, squares - n * mean * mean) / (n - 1.0));
 }
 
@@ -59,14 +59,14 @@ static void add_mean(summary *s, const item *it, int k, const records *all, cons
     for (int i = 0; i < all->n; i++) {
         const record *r = &all->at[i];
         if (r->sweep != first->sweep || r->line != first->line || !same(r->x, first->x)) continue;
-        const double v = r->m[p->y] - from;
+        const double v = r->m[p->y] - first->m[p->y];
         epsilon += r->m[M_EPSILON];
         sum += v;
         squares += v * v;
         out->runs++;
     }
     if (p->flags & BY_EPSILON) out->x = epsilon / out->runs;
-    finish_point(out, sum, squares, p->flags & PERCENT ? 100.0 : 1.0);
+    finish_point(out, first->m[p->y] - from, sum, squares, p->flags & PERCENT ? 100.0 : 1.0);
 }
 
 /* Along a run: the points of all runs of a line have the same steps. */
@@ -80,14 +80,14 @@ static void add_curve(summary *s, const item *it, int k, const records *all, con
             const record *r = &all->at[i];
             if (r->sweep != first->sweep || r->line != first->line || !same(r->x, first->x) || j >= r->n_curve)
                 continue;
-            const double v = r->curve_y[j] - from;
+            const double v = r->curve_y[j] - first->curve_y[j];
             x += p->flags & TIME ? r->m[M_SECONDS] * r->curve_x[j] / r->curve_x[r->n_curve - 1] : r->curve_x[j];
             sum += v;
             squares += v * v;
             out->runs++;
         }
         out->x = x / out->runs;
-        finish_point(out, sum, squares, 1.0);
+        finish_point(out, first->curve_y[j] - from, sum, squares, 1.0);
     }
 }
 
