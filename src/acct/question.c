@@ -62,11 +62,25 @@ pv_status pvi_ask_known(const pvi_request *r, const char *const *known, int n)
         bool found = false;
         for (int i = 0; i < n && !found; i++) found = strcmp(c->key, known[i]) == 0;
         if (found) continue;
-        const char *near = pvi_nearest(c->key, known, n);
+        const char *near = strcmp(c->key, "sigma") == 0 ? "z" : pvi_nearest(c->key, known, n);
         return pvi_fail(r->ctx, PV_E_PARAM, "unknown setting %s%s%s%s", c->key, near ? "; did you mean " : "",
                         near ? near : "", near ? "?" : "");
     }
     return PV_OK;
+}
+
+/* What a mechanism's parameter is, for who left it out. */
+static const char *meaning(const char *key)
+{
+    static const char *const words[][2] = {
+        { "z", "noise over sensitivity" },
+        { "scale", "noise over sensitivity" },
+        { "eps0", "the epsilon of one release" },
+        { "delta0", "the delta of one release" },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(key, words[i][0]) == 0) return words[i][1];
+    return "a number";
 }
 
 /* Which parameter a shorthand needs; the second is that of eps-delta. */
@@ -83,7 +97,7 @@ static pv_status parameter(const pvi_request *r, const char *name, const char *k
 {
     const pv_status s = pvi_ask_number(r, key, absent, out);
     if (s != PV_OK || !isnan(*out)) return s;
-    return pvi_fail(r->ctx, PV_E_PARAM, "%s needs %s=...", name, key);
+    return pvi_fail(r->ctx, PV_E_PARAM, "%s needs %s=..., %s", name, key, meaning(key));
 }
 
 /* A calibration finds the amount of noise itself: one that is given would be ignored. */

@@ -14,7 +14,7 @@ typedef struct pvi_loop_cfg { /* first member of a method's cfg */
 /* Its rows of the parameter table. */
 #define PVI_STEPS_ROW                                                                                                \
     {                                                                                                                \
-        "steps", PV_I64, offsetof(pvi_loop_cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of noisy releases", NULL   \
+        "steps", PV_I64, offsetof(pvi_loop_cfg, steps), PV_AUTO, 1, 1e9, true, "T, number of steps", NULL            \
     }
 #define PVI_LOOP_ROWS(default_output)                                                                                \
     PVI_STEPS_ROW,                                                                                                   \

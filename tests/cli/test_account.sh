@@ -80,7 +80,8 @@ fails 3 'privet: nowhere/p.svg: cannot be written: No such file or directory' cu
 fails 2 'privet: say what is released, once: a mechanism such as `gaussian z=1.1 steps=100`, or --file events.json' account --delta 1e-5
 fails 2 'privet: say what is released, once: a mechanism such as `gaussian z=1.1 steps=100`, or --file events.json' account gaussian z=1 --file events.json --delta 1e-5
 fails 2 'privet: unknown mechanism gausian; did you mean gaussian?' account gausian z=1 --delta 1e-5
-fails 2 'privet: gaussian needs z=...' account gaussian --delta 1e-5
+fails 2 'privet: gaussian needs z=..., noise over sensitivity' account gaussian --delta 1e-5
+fails 2 'privet: unknown setting sigma; did you mean z?' account gaussian sigma=2 --delta 1e-5
 fails 2 'privet: give delta to learn epsilon, or epsilon to learn delta' account gaussian z=1
 fails 2 'privet: epsilon and delta are both given: leave out the one to learn; calibrate finds the noise for both' \
     account gaussian z=1 --epsilon 1 --delta 1e-5
