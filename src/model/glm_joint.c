@@ -80,11 +80,12 @@ static void share_room(const pv_joint *j, hess_block *hb)
     const float top = pvi_float_down(j->clip), s = nextafterf((float)j->scale, INFINITY);
     const bool tight = j->clip < hypot(j->grad, j->scale * j->hess) * (1.0 + 1e-12);
     for (int64_t i = 0; j->convex && i < b->padded; i++) hb->c2[i] = hb->c2[i] > 0.0f ? hb->c2[i] : 0.0f;
-    for (int64_t i = 0; tight && i < b->padded; i++) {
+    if (!tight) return;
+    for (int64_t i = 0; i < b->padded; i++) { /* without branches, so that vectors can do it */
         const float a = fabsf(b->c[i]) * b->norm[i] * (1.0f + 0x1p-22f), size = fabsf(hb->c2[i]);
-        const float room = a < top ? (top - a) * (top + a) : 0.0f;
-        float most = sqrtf(room) / (s * hb->norm2[i]) * (1.0f - 0x1p-20f);
-        most = most >= FLT_MIN ? most : 0.0f; /* a norm of 0 gives infinity: no bound is needed, or NaN: 0 */
+        const float left = (top - a) * (top + a), room = left > 0.0f ? left : 0.0f;
+        const float share = sqrtf(room) / (s * hb->norm2[i]) * (1.0f - 0x1p-20f);
+        const float most = share >= FLT_MIN ? share : 0.0f; /* a norm of 0 gives infinity: no bound, or NaN: 0 */
         hb->c2[i] = copysignf(size <= most ? size : most, hb->c2[i]);
     }
 }
