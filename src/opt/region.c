@@ -61,6 +61,16 @@ static pv_status theory(pvi_second_cfg *c, const pv_problem *p)
     return PV_OK;
 }
 
+static void note_choices(const pvi_second_cfg *c, const pv_problem *p)
+{
+    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: the last takes %g times the budget of the first",
+            (long long)c->loop.steps, c->growth);
+    pvi_log(p->ctx, PV_LOG_NOTE,
+            "optimizer.radius = %g: the longest step, shortened where gradients do not bear it out", c->radius);
+    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.reach = %g: noise alone carries no weight further than about that",
+            c->reach);
+}
+
 pv_status pvi_region_resolve(pvi_second_cfg *c, const pv_problem *p, int64_t steps, double growth)
 {
     const bool paper = c->calibration == PVI_SECOND_PAPER;
@@ -79,6 +89,7 @@ pv_status pvi_region_resolve(pvi_second_cfg *c, const pv_problem *p, int64_t ste
     if (isnan(c->damping)) c->damping = paper ? 0.0 : p->joint->convex ? 0.3 : 1.0;
     if (c->loop.steps == PV_AUTO_I64) c->loop.steps = paper ? 8 : steps;
     if (c->loop.output == OUT_AUTO) c->loop.output = paper || !isfinite(p->mu) ? PVI_OUT_LAST : PVI_OUT_AVERAGE;
+    if (!paper) note_choices(c, p);
     return PV_OK;
 }
 
