@@ -56,13 +56,27 @@ pv_status pvi_ask_text(const pvi_request *r, const char *key, const char *absent
     return !v || v->type == PVI_JSTR ? PV_OK : pvi_fail(r->ctx, PV_E_PARAM, "%s: text is needed", key);
 }
 
+/* What papers and other tools call a member that is known here. */
+static const char *other_name(const char *key, const char *const *known, int n)
+{
+    static const char *const names[][2] = {
+        { "sigma", "z" },         { "noise_multiplier", "z" }, { "b", "scale" },
+        { "sampling_rate", "q" }, { "sample_rate", "q" },      { "T", "steps" },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int k = 0; k < n && strcmp(key, names[i][0]) == 0; k++)
+            if (strcmp(known[k], names[i][1]) == 0) return known[k];
+    return NULL;
+}
+
 pv_status pvi_ask_known(const pvi_request *r, const char *const *known, int n)
 {
     for (const pvi_json *c = r->json->child; c; c = c->next) {
         bool found = false;
         for (int i = 0; i < n && !found; i++) found = strcmp(c->key, known[i]) == 0;
         if (found) continue;
-        const char *near = strcmp(c->key, "sigma") == 0 ? "z" : pvi_nearest(c->key, known, n);
+        const char *near = other_name(c->key, known, n);
+        if (!near) near = pvi_nearest(c->key, known, n);
         return pvi_fail(r->ctx, PV_E_PARAM, "unknown setting %s%s%s%s", c->key, near ? "; did you mean " : "",
                         near ? near : "", near ? "?" : "");
     }

@@ -14,8 +14,8 @@ const pv_param pvi_settings_params[] = {
         "loss (a link) or model to train; auto: logistic, softmax or squared, by the label", "auto"),
     ROW("reg", PV_STR, reg, 0, 0, 0, false, "penalty r(w) added to the average loss", "none"),
     ROW("set", PV_STR, set, 0, 0, 0, false, "constraint set for the weights", "none"),
-    ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true,
-        "algorithm; auto: pgd, sgd for a network, sbcd for split-mlp", "auto"),
+    ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true, "algorithm; auto: pgd, sgd for a network, sbcd for split-mlp",
+        "auto"),
     ROW("mechanism", PV_STR, mechanism, 0, 0, 0, true,
         "noise added to what is released; auto: the one the optimiser has a proof for", "auto"),
     ROW("accountant", PV_STR, accountant, 0, 0, 0, true, "computes the cost; best takes the smallest bound", "best"),
@@ -101,6 +101,16 @@ static void add_family(key_list *l, int f)
             add_keys(l, families[f].prefix, head->params);
 }
 
+/* epsilon is short for budget.epsilon. */
+static const char *key_ending(const key_list *l, const char *word)
+{
+    for (int64_t i = 0; i < l->n; i++) {
+        const char *dot = strrchr(l->keys[i], '.');
+        if (dot && strcmp(dot + 1, word) == 0) return l->keys[i];
+    }
+    return NULL;
+}
+
 static pv_status unknown_key(pv_ctx *ctx, const char *key)
 {
     static const char hint[] = "`privet list` shows every setting";
@@ -109,12 +119,8 @@ static pv_status unknown_key(pv_ctx *ctx, const char *key)
     add_keys(l, "", pvi_settings_params);
     add_keys(l, "data.", pvi_data_params);
     for (int f = 0; f < FAMILIES; f++) add_family(l, f);
-    const char *near = pvi_nearest(key, l->keys, l->n);
-    for (int64_t i = 0; i < l->n && !strchr(key, '.');
-         i++) { /* epsilon is short for budget.epsilon, not for nothing */
-        const char *dot = strrchr(l->keys[i], '.');
-        if (dot && strcmp(dot + 1, key) == 0) near = l->keys[i];
-    }
+    const char *near = key_ending(l, key);
+    if (!near) near = pvi_nearest(key, l->keys, l->n);
     const pv_status s = near ? pvi_fail(ctx, PV_E_PARAM, "unknown setting %s: did you mean %s? (%s)", key, near, hint)
                              : pvi_fail(ctx, PV_E_PARAM, "unknown setting %s: %s", key, hint);
     pvi_free(ctx, l);

@@ -82,6 +82,7 @@ fails 2 'privet: say what is released, once: a mechanism such as `gaussian z=1.1
 fails 2 'privet: unknown mechanism gausian; did you mean gaussian?' account gausian z=1 --delta 1e-5
 fails 2 'privet: gaussian needs z=..., noise over sensitivity' account gaussian --delta 1e-5
 fails 2 'privet: unknown setting sigma; did you mean z?' account gaussian sigma=2 --delta 1e-5
+fails 2 'privet: unknown setting sample_rate; did you mean q?' account gaussian z=1 sample_rate=0.1 --delta 1e-5
 fails 2 'privet: give delta to learn epsilon, or epsilon to learn delta' account gaussian z=1
 fails 2 'privet: epsilon and delta are both given: leave out the one to learn; calibrate finds the noise for both' \
     account gaussian z=1 --epsilon 1 --delta 1e-5

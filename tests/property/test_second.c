@@ -178,30 +178,18 @@ static void noise_of_several_events(void **state)
     pvt_table_free(t);
 }
 
+#define THE_PAPERS "optimizer.calibration", "paper", "optimizer.steps", "8"
+#define THE_TABLE                                                                                                    \
+    "budget.relation", "replace", "budget.epsilon", "0.5", "budget.delta", "1e-6", "data.rows", "100000",            \
+        "data.features", "20"
+
 /* calibration=paper with its own conversion: variances 4 G^2 T/(n^2 phi) and 4 p M^2 T/(n^2 phi), for
  * phi = (sqrt(eps + ln 1/delta) - sqrt(ln 1/delta))^2.  Rounding is paid for on top: a percent at most. */
 static void the_papers_noise(void **state)
 {
     (void)state;
-    static const char *const pairs[] = { "optimizer",
-                                         "tr",
-                                         "optimizer.calibration",
-                                         "paper",
-                                         "optimizer.steps",
-                                         "8",
-                                         "accountant",
-                                         "zcdp:conversion=paper",
-                                         "budget.relation",
-                                         "replace",
-                                         "budget.epsilon",
-                                         "0.5",
-                                         "budget.delta",
-                                         "1e-6",
-                                         "data.rows",
-                                         "100000",
-                                         "data.features",
-                                         "20",
-                                         NULL };
+    static const char *const pairs[] = { "optimizer", "tr", THE_PAPERS, "accountant", "zcdp:conversion=paper",
+                                         THE_TABLE,   NULL };
     pv_plan *p = plan_with(pairs);
     pvi_job *job;
     const double n = 1e5, T = 8, l = log(1e6), phi = pow(sqrt(0.5 + l) - sqrt(l), 2), d = 21;
@@ -222,25 +210,7 @@ static void the_papers_noise_on_samples(void **state)
     (void)state;
     static const char *const batches[] = { "5000", "20000" };
     for (int k = 0; k < 2; k++) {
-        const char *pairs[] = { "optimizer",
-                                "str",
-                                "optimizer.calibration",
-                                "paper",
-                                "optimizer.steps",
-                                "8",
-                                "sampler.batch",
-                                batches[k],
-                                "budget.relation",
-                                "replace",
-                                "budget.epsilon",
-                                "0.5",
-                                "budget.delta",
-                                "1e-6",
-                                "data.rows",
-                                "100000",
-                                "data.features",
-                                "20",
-                                NULL };
+        const char *pairs[] = { "optimizer", "str", THE_PAPERS, "sampler.batch", batches[k], THE_TABLE, NULL };
         pv_plan *p = plan_with(pairs);
         pvi_job *job;
         const double n = 1e5, T = 8, variance = 512 * T * log(5 * T / 1e-6) * log(2 / 1e-6) / pow(n * 0.5, 2);
