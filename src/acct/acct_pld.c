@@ -197,6 +197,7 @@ static pv_status answer(const state *s, double delta, double *ub, double *lb)
     if (delta == 0) return pure_bounds(t, n, ub, lb), PV_OK;
     if (s->self && s->delta == delta) return *ub = s->ub, *lb = s->lb, PV_OK;
     const pv_status ok = pvi_pld_epsilon(s->ctx, t, n, delta, ub, lb);
+    if (ok == PV_OK && !(*ub >= *lb)) return PV_E_NUMERIC; /* one of the two is wrong: neither is claimed */
     if (ok == PV_OK && s->self) s->self->delta = delta, s->self->ub = *ub, s->self->lb = *lb;
     return ok;
 }

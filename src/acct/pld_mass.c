@@ -11,7 +11,8 @@
  *   (1) p_hi = (P - e^lo Q)/(1 - e^{lo-hi}),   p_lo = P - p_hi,
  *   which replaces H by its chord.  Taking P and p_hi too large keeps g >= H.  Losses above the last
  *   edge count as infinite, those below the first as lying on it.  2^-1000 more counts as infinite, for
- *   whatever underflowed.
+ *   whatever underflowed.  All masses together are 1 and were rounded up: what is missing by more than rounding got
+ *   lost (in 0 times infinity, for losses beyond the range of exp) and counts as infinite too.
  * From below: edges lie half-way between lattice points, and each cell is merged into one point of
  *   probabilities P and Q, which is post-processing.  pld_below.c takes it to the lattice, given
  *   (2) the lattice point x_k next to ln(P/Q), and its excess E = P - e^{x_k} Q.
@@ -166,6 +167,13 @@ static void cells_above(const pvi_pld_pair *x, double h, const cuts *c, pvi_pld_
     m->inf = pvi_pld_min(m->inf + cell.P + cell.eP + 0x1p-1000, 1.0);
 }
 
+static void count_lost(pvi_pld_mass *m)
+{
+    double sum = m->inf;
+    for (int64_t i = 0; i < m->len; i++) sum += m->p[i] > 0 ? m->p[i] : 0.0;
+    if (!(sum >= 1.0 - 1e-12)) m->inf = pvi_pld_min(m->inf + (1.0 - sum), 1.0);
+}
+
 /* ---- from below ----------------------------------------------------------------------------------------- */
 
 static void atoms_below(const pvi_pld_pair *x, double h, pvi_pld_mass *m, double *E)
@@ -235,6 +243,7 @@ pv_status pvi_pld_mass_build(pv_arena *a, const pvi_pld_term *t, const pvi_pld_g
     } else {
         cells_above(&x, g->h, &c, out);
         atoms_above(&x, g->h, out, E);
+        count_lost(out);
     }
     drop_empty(out);
     return ok;

@@ -202,6 +202,29 @@ static void more_steps_than_rounding_allows(void **state)
             }
 }
 
+/* Releases so loud that e^loss leaves the range of a double cost what they cost, or too much: never nothing. */
+static void releases_that_hide_nothing(void **state)
+{
+    (void)state;
+    static const double e0[] = { 5e3, 1e4, 2e4, 1e6, 1e12, 1e200 };
+    for (int i = 0; i < 6; i++)
+        for (int steps = 1; steps <= 100; steps += 99) {
+            const pvi_pld_term t[] = { term(PV_EV_SELECT, e0[i], 0, 1, steps),
+                                       term(PV_EV_LAPLACE, 1 / e0[i], 0, 1, steps) };
+            for (int k = 0; k < 2; k++) {
+                double ub = 0, lb = 0, delta = 0;
+                const pv_status s = pvi_pld_epsilon(ctx, &t[k], 1, 1e-6, &ub, &lb);
+                PVT_CHECK(s != PV_OK || ub >= 0.4 * e0[i], "epsilon %g for a loss of %g", ub, e0[i]);
+                if (pvi_pld_delta(ctx, &t[k], 1, 0.1 * e0[i], &delta) == PV_OK)
+                    PVT_CHECK(delta > 0.3, "delta %g for a loss of %g", delta, e0[i]);
+            }
+        }
+    const pv_event *loud = pv_ev_leaf(arena, PV_EV_SELECT, 2e4, 0);
+    pvi_cost c;
+    PVT_OK(pvi_account(ctx, "best", PV_REL_ZERO_OUT, loud, 1e-6, &c));
+    PVT_TRUE(c.epsilon >= 1e4 && c.epsilon >= c.epsilon_lower);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -214,6 +237,7 @@ int main(void)
         cmocka_unit_test(certain_and_impossible),
         cmocka_unit_test(more_steps_than_rounding_allows),
         cmocka_unit_test(little_room),
+        cmocka_unit_test(releases_that_hide_nothing),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }
