@@ -98,19 +98,32 @@ static double group_at(const run *r, double e, pv_status *s)
     return *s == PV_OK ? group_delta(e, d) : 1.0;
 }
 
-/* Smallest e found with (1 + e^e) delta_ub(e) <= delta.  Only values for which the bound was
- * evaluated and holds are returned, so the search need not assume monotonicity. */
+/* ln of how far delta of (1) is above the wanted one, kept finite. */
+static double group_excess(const run *r, double e, double delta, pv_status *s)
+{
+    const double d = group_at(r, e, s);
+    return d <= delta ? fmax(log(d / delta), -50.0) : fmin(fmax(log(d / delta), 0x1p-60), 50.0);
+}
+
+/* Smallest e found with (1 + e^e) delta_ub(e) <= delta.  Only values for which the bound was evaluated and holds are
+ * returned, so the search need not assume monotonicity.  ln delta against e is smooth: false position, with the value at
+ * an end that stays halved (Illinois), and each guess moved a little to the side that is still open. */
 static pv_status group_epsilon(const run *r, double delta, double *eps)
 {
     pv_status s;
-    double lo = 0.0, hi = 0.5;
+    double lo = 0.0, hi = 0.5, flo = 50.0, fhi;
+    int safe = -1;
     *eps = INFINITY;
-    for (; !(group_at(r, hi, &s) <= delta); lo = hi, hi *= 2)
+    for (; (fhi = group_excess(r, hi, delta, &s)) > 0.0; lo = hi, flo = fhi, hi *= 2)
         if (s != PV_OK || hi > 1e3) return s; /* e^hi has left the range of a double */
-    while (s == PV_OK && hi - lo > 1e-9 * hi) {
-        const double mid = 0.5 * (lo + hi);
-        if (group_at(r, mid, &s) <= delta) hi = mid;
-        else lo = mid;
+    for (int i = 1; s == PV_OK && hi - lo > 1e-9 * hi; i++) {
+        const double edge = 0.4e-9 * hi, guess = (lo * fhi - hi * flo) / (fhi - flo);
+        double e = fmin(fmax(guess + (safe == 1 ? -edge : edge), lo + edge), hi - edge);
+        if (i % 4 == 0 || !(fhi < 0.0)) e = 0.5 * (lo + hi); /* when it stalls, or fhi says nothing */
+        const double f = group_excess(r, e, delta, &s);
+        if (f > 0.0) lo = e, flo = f, fhi *= safe == 0 ? 0.5 : 1.0;
+        else hi = e, fhi = f, flo *= safe == 1 ? 0.5 : 1.0;
+        safe = f <= 0.0;
     }
     *eps = 2.0 * hi;
     return s;
@@ -204,8 +217,9 @@ static pv_status ask_best(pv_ctx *ctx, const pvi_question *q, pvi_cost *out)
         if (s == PV_E_NOMEM) return s;
         if (s != PV_OK) continue;
         if (c.epsilon_lower > lower) lower = c.epsilon_lower;
-        if (!out->accountant || c.epsilon + c.delta < out->epsilon + out->delta)
-            *out = c;                                                 /* one of the two was given */
+        /* one of the two was given, and is the same */
+        if (!out->accountant || c.epsilon < out->epsilon || (c.epsilon == out->epsilon && c.delta < out->delta))
+            *out = c;
         if (lower > 0 && out->epsilon - lower <= 1e-9 * lower) break; /* nothing can be better */
     }
     if (!out->accountant)

@@ -72,7 +72,7 @@ static void refusals(void **state)
 
 /* An accountant that breaks its contract: refused, whatever it breaks. */
 static struct {
-    pv_status compose, epsilon, delta, middle, lower; /* middle: of delta at 3 */
+    pv_status compose, epsilon, delta, middle, lower; /* middle: of delta above 2.5 and below 4 */
     double value;
     bool closed;
 } mock;
@@ -94,7 +94,7 @@ static pv_status mock_delta(const void *st, const void *cfg, double eps, double 
 {
     (void)st, (void)cfg;
     *delta = eps < 3 ? 0.5 : mock.value;
-    return eps < 3 ? PV_OK : eps == 3 ? mock.middle : mock.delta;
+    return eps > 2.5 && eps < 4 ? mock.middle : eps < 3 ? PV_OK : mock.delta;
 }
 
 static pv_status mock_lower(const void *st, const void *cfg, double delta, double *eps)
@@ -165,11 +165,22 @@ static void broken_accountants(void **state)
     PVT_TRUE(isinf(c.epsilon) && c.group_bound);
     PVT_OK(pvi_ask(ctx, &ops, "", &group_delta, &c));
     PVT_NEAR(c.delta, 1, 0);
-    MOCK(mock.value = 0.0); /* enough from 3 on: found by bisection */
+    MOCK(mock.value = 0.0); /* enough from 3 on */
     PVT_OK(pvi_ask(ctx, &ops, "", &group, &c));
     PVT_REL(c.epsilon, 6, 1e-8);
-    MOCK(mock.value = 0.0, mock.middle = PV_E_INTERNAL); /* the bisection of [2, 4] fails at once */
+    MOCK(mock.value = 0.0, mock.middle = PV_E_INTERNAL); /* the search between 2 and 4 fails */
     PVT_IS(pvi_ask(ctx, &ops, "", &group, &c), PV_E_INTERNAL);
+}
+
+/* Deltas far below any epsilon are compared all the same. */
+static void best_of_tiny_deltas(void **state)
+{
+    (void)state;
+    double d;
+    const char *used;
+    const pv_event *lap = pv_ev_leaf(arena, PV_EV_LAPLACE, 1, 0);
+    PVT_OK(pvi_account_delta(ctx, "best", PV_REL_ZERO_OUT, lap, 1.5, &d, &used));
+    PVT_CHECK(d == 0.0, "delta %g by %s", d, used);
 }
 
 static void zcdp_on_paper(void **state)
@@ -264,6 +275,7 @@ int main(void)
                                       cmocka_unit_test(group_bound),
                                       cmocka_unit_test(broken_accountants),
                                       cmocka_unit_test(zcdp_on_paper),
+                                      cmocka_unit_test(best_of_tiny_deltas),
                                       cmocka_unit_test(calibration_of_other_releases),
                                       cmocka_unit_test(calibration_is_tight_and_safe) };
     return cmocka_run_group_tests(all, setup, teardown);
