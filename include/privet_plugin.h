@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define PV_PLUGIN_ABI 1u
+#define PV_PLUGIN_ABI 2u
 
 /* One tunable.  This row is the only source of the default, the range check,
  * --help, the JSON key and the certificate entry.
@@ -136,15 +136,23 @@ typedef struct pv_joint {
     int64_t blocks, width; /* d = blocks width                                                     */
     bool convex;           /* every H_i is positive semidefinite: enforced, not assumed            */
     bool plain;            /* entries off the diagonal without their weight of sqrt 2               */
+    double row_norm;       /* R, where rows can be asked for moments and turned; 0: they cannot      */
+    double moment;         /* bound on what a row adds to its release of second moments              */
 } pv_joint;
 /* Contracts (M1) to (M3) as below, for the whole vector: (M1) B; (M2) rounding times B. */
 typedef struct pv_hess_ops {
-    void (*bounds)(const void *cfg, const pv_domain *dom, pv_joint *j); /* all but scale, grad, clip and plain */
+    void (*bounds)(const void *cfg, const pv_domain *dom, pv_joint *j); /* not scale, grad, clip, plain, moment */
     double (*norm)(const void *cfg, const pv_domain *dom, const pv_joint *j); /* B that clips nothing more   */
     size_t (*scratch)(const void *cfg, const pv_domain *dom);
     void (*sum)(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
                 int64_t *n_bad, void *scratch); /* g, h += ; h without scale and weights           */
     double (*rounding)(const void *cfg, int64_t m, int64_t d);
+    /* Optional, both or neither.  moment: as sum with (0, x x' moment/(scale R^2)) for (g, H), (M1) with `moment` for
+     * B.  turn: consecutive rows times A', A of width x width with rows of lda floats, zeros after the width-th; rows
+     * of ld floats to x, bounds of their norms to norm, negative for a row that adds nothing.           */
+    void (*moment)(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
+                   int64_t *n_bad, void *scratch);
+    void (*turn)(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm, void *scratch);
 } pv_hess_ops;
 
 /* ---- model: what the oracle calls.  glm.c implements it once for every link. --------
@@ -295,6 +303,11 @@ pv_status pv_query_atom(pv_oracle *o, const double *w, int64_t *k);
  * release that spends `units` planned events and has 1/sqrt(units) of the noise of one.  Only for an optimiser
  * with a `joint` slot. */
 pv_status pv_query_hess(pv_oracle *o, const double *w, int64_t units, double *g, double *H);
+/* M (d x d): the average of x x' / R^2, noised; spends `units` planned events as pv_query_hess does.  Only where
+ * joint->row_norm > 0.  pv_turn_rows, after it: from now on every query sees A x for a row x, A d x d and symmetric, whatever its
+ * norm, clipped as before; weights v given to a query stand for w = A v. */
+pv_status pv_query_moment(pv_oracle *o, int64_t units, double *M);
+pv_status pv_turn_rows(pv_oracle *o, const double *A);
 /* 0 .. n-1 for choices that touch no row (a random iterate, an initial point). */
 int64_t pv_random_below(pv_oracle *o, int64_t n);
 /* w <- argmin_x r(x) + ||x - w||^2/(2 eta) over the set: exact, or it was refused at planning. */

@@ -37,6 +37,13 @@ void pvi_matvec_t(int64_t n, const double *a, const double *x, double *y)
     for (int64_t i = 0; i < n; i++) axpy(n, x[i], a + i * n, y);
 }
 
+void pvi_from_eigen(int64_t n, const double *V, const double *e, double *a)
+{
+    memset(a, 0, (size_t)(n * n) * sizeof *a);
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t i = 0; e[k] != 0.0 && i < n; i++) axpy(n, e[k] * V[k * n + i], V + k * n, a + i * n);
+}
+
 /* v <- the reflector of the m numbers in v, v[0] = 1; returns t, and what is left of v in *beta. */
 static double reflector(int64_t m, double *v, double *beta)
 {

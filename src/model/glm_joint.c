@@ -16,6 +16,12 @@
  *     B' <= B and s' >= s floats; its seven roundings raise it by less than 16u.  Bounds below the normal floats are
  *     0.
  * (4) Convex links: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
+ * (5) Second moments: a row adds (0, s c x x'), c = B'/(s R^2), where B' = `moment`; rows have norms up to R, and in case
+ *     one has more, c is cut as in (3) with B' for B and nothing for the gradient.
+ * (6) Turned rows A x are stored as floats, with a bound on the norm of these floats: a sum of p squares in doubles, each
+ *     product exact, has relative error below p 2^-53.  What a row contributes is then clipped by that bound, as any
+ *     row's, whatever its length; one longer than 2^30 becomes zeros: metric.c keeps ||A|| below 2^10, so that of rows within
+ *     R this is one in 2^20 R, and x 2^-149 stays within the underflow counted above.
  * Rounding (M2): errors are relative to each coordinate, so (3) of glm_hess.c holds for the whole vector with B for
  * clip (the gradient's coordinates have one rounding less).  Order (M3): row after row in both parts; a row with
  * c1 = c2 = 0 leaves no trace. */
@@ -33,6 +39,7 @@ static void bounds(const void *cfg_, const pv_domain *dom, pv_joint *j)
     j->rho = sup[2] * R * R * R;
     j->blocks = 1;
     j->width = dom->p;
+    j->row_norm = R;
     j->convex = cfg->link->props & PV_CONVEX;
 }
 
@@ -108,6 +115,18 @@ static void coefficients(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const p
     share_room(j, hb);
 }
 
+/* h += sum of c2 x x' over the block. */
+static void add_squares(const pvi_hess_kernel *kernel, hess_block *hb, const pv_rows *rows, float *h)
+{
+    const glm_block *b = &hb->b;
+    if (rows->x) {
+        kernel->scale(b->row, b->n, rows->p, hb->c2, hb->t, block_pad(rows->p));
+        kernel->add(b->row, b->n, rows->p, hb->t, block_pad(rows->p), h);
+    } else {
+        kernel->csr_add(rows, b->r, b->n, hb->c2, h);
+    }
+}
+
 static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
                 int64_t *n_bad, void *scratch)
 {
@@ -120,17 +139,80 @@ static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_j
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i, HESS_ROWS);
         coefficients(s, cfg, j, k, hb, rows, n_bad);
-        if (rows->x) {
-            s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, g);
-            kernel->scale(b->row, b->n, rows->p, hb->c2, hb->t, block_pad(rows->p));
-            kernel->add(b->row, b->n, rows->p, hb->t, block_pad(rows->p), h);
-        } else {
-            s->kernel->csr_add(rows, b->r, b->n, b->c, g);
-            kernel->csr_add(rows, b->r, b->n, hb->c2, h);
+        if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, g);
+        else s->kernel->csr_add(rows, b->r, b->n, b->c, g);
+        add_squares(kernel, hb, rows, h);
+    }
+}
+
+/* (5) */
+static void moment_coefficients(const pvi_glm_state *s, const pv_joint *j, hess_block *hb, const pv_rows *rows,
+                                int64_t *n_bad)
+{
+    glm_block *b = &hb->b;
+    const float top = pvi_float_down(j->moment), scale = nextafterf((float)j->scale, INFINITY);
+    const float all = pvi_float_down(j->moment / (j->scale * s->row_norm * s->row_norm));
+    block_gather(b, rows, rows->norm, b->norm);
+    for (int64_t i = 0; i < b->n; i++) {
+        const float norm = b->norm[i], norm2 = norm * norm * (1.0f + 0x1p-21f);
+        const float share = top / (scale * norm2) * (1.0f - 0x1p-20f);
+        const bool good = norm >= 0.0f && norm <= FLT_MAX;
+        hb->c2[i] = !good || share < FLT_MIN ? 0.0f : share < all ? share : all;
+        *n_bad += !good;
+    }
+}
+
+static void moment(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
+                   int64_t *n_bad, void *scratch)
+{
+    const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
+    hess_block *hb = scratch;
+    glm_block *b = &hb->b;
+    (void)cfg;
+    (void)g;
+
+    for (int64_t i = 0; i < rows->n; i += b->n) {
+        block_fill(b, rows, i, HESS_ROWS);
+        moment_coefficients(st, j, hb, rows, n_bad);
+        add_squares(kernel, hb, rows, h);
+    }
+}
+
+/* (6): an upper bound of the norm of the floats x. */
+static float norm_above(const float *x, int64_t p)
+{
+    double sum = 0.0;
+    for (int64_t j = 0; j < p; j++) sum += (double)x[j] * (double)x[j];
+    const double up = sqrt(sum) * (1.0 + ((double)p + 16.0) * 0x1p-52);
+    return up <= 0x1p30 ? nextafterf((float)up, INFINITY) : -1.0f;
+}
+
+static void turn(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm, void *scratch)
+{
+    const pvi_glm_kernel *kernel = pvi_glm_kernel_isa[pvi_isa()];
+    glm_block *b = scratch;
+
+    for (int64_t first = 0; first < rows->n; first += b->n) {
+        float *to = x + first * ld;
+        block_fill(b, rows, first, HESS_ROWS);
+        block_gather(b, rows, rows->norm, b->norm);
+        for (int64_t k = 0; k < rows->p; k++) {
+            if (rows->x) kernel->dots(b->row, b->n, rows->p, A + k * lda, b->ahead, b->m);
+            else kernel->csr_dots(rows, b->r, b->n, A + k * lda, b->m);
+            for (int64_t i = 0; i < b->n; i++) to[i * ld + k] = b->m[i];
+        }
+        for (int64_t i = 0; i < b->n; i++) {
+            float *const r = to + i * ld, up = b->norm[i] >= 0.0f ? norm_above(r, rows->p) : -1.0f;
+            norm[first + i] = up;
+            if (!(up >= 0.0f)) memset(r, 0, sizeof *r * (size_t)rows->p);
         }
     }
 }
 
-const pv_hess_ops pvi_glm_hess = {
-    .bounds = bounds, .norm = norm, .scratch = scratch_size, .sum = sum, .rounding = rounding
-};
+const pv_hess_ops pvi_glm_hess = { .bounds = bounds,
+                                   .norm = norm,
+                                   .scratch = scratch_size,
+                                   .sum = sum,
+                                   .rounding = rounding,
+                                   .moment = moment,
+                                   .turn = turn };

@@ -30,6 +30,12 @@
  *       2.  Factors are floats not above the true ones.  Diagonals pass one float multiplication more: u m B.
  *       k events spent on one release: k releases of the same sum with noise sigma have the same privacy curve as one
  *       with noise sigma / sqrt(k), their average, which is what the Gaussian accountants see in k repetitions.
+ * Second moments (pv_query_moment) are released like a joint release and with its noise: a row adds a positive
+ * semidefinite s c x x' of norm at most B'.
+ *   (9) zero-out moves the sum by B', so B' = B; replacing a row by sqrt 2 B' and rounding with its k E of (3), so
+ *       B' = (Delta - k grid_error)/(sqrt 2 + k rounding) there.  B' <= sqrt 2 B: sums still fit the grid, whose
+ *       own limit is 2^62.
+ * Rows turned by a released matrix (pv_turn_rows) are clipped like any rows; each depends on one row of the table.
  * The accountant assumes ideal draws; ours are within tau in total variation over the whole run (mech/):
  *   (7) delta = delta_account + (1 + e^epsilon) tau; a fixed share of delta is set aside for the second term.
  * Under contract M3 a row that contributes zero leaves its group's sum bit-identical, so leaving a
@@ -143,11 +149,25 @@ static void set_radius(pvi_job *j)
         j->radius_replace = fmin(B, pv_up(sqrt((B * B + C * C) / 2.0), 4));
 }
 
+static double joint_rounding(const pvi_job *j)
+{
+    const int64_t m = pvi_most_rows(j);
+    return j->model.ops->hess->rounding(j->model.cfg, m, j->prob.d) + 0x1p-23 * (double)m;
+}
+
+/* (9); k: 2 or 4 of (3). */
+static void set_moment(pvi_job *j, double k)
+{
+    const double rest = j->sensitivity_replace - k * pvi_grid_error(j->spacing, j->release_d);
+    j->joint.moment = j->radius;
+    if (j->prob.relation == PV_REL_REPLACE && !group_bound(j))
+        j->joint.moment = pvi_down(rest / pv_up(sqrt(2.0) + k * joint_rounding(j), 4), 4);
+}
+
 static double sum_error(const pvi_job *j)
 {
     const int64_t m = pvi_most_rows(j);
-    if (j->opt->joint)
-        return j->radius * (j->model.ops->hess->rounding(j->model.cfg, m, j->prob.d) + 0x1p-23 * (double)m);
+    if (j->opt->joint) return j->radius * joint_rounding(j);
     return j->sparse ? 0.0 : j->radius * j->model.ops->rounding(j->model.cfg, m, j->prob.d);
 }
 
@@ -178,12 +198,14 @@ static pv_status set_sensitivity(pvi_job *j)
                         (long long)j->dom.n, C, z * C);
     j->rounding = pv_up(sum_error(j) + pvi_grid_error(j->spacing, j->release_d), 4);
     const bool two_groups = j->sampler == PVI_FIXED_SIZE && !j->opt->ball && (!j->sparse || j->opt->joint);
-    j->allowance = (two_groups ? 4.0 : 2.0) * j->rounding;
+    const double k = two_groups ? 4.0 : 2.0;
+    j->allowance = k * j->rounding;
     const double zero_out = pv_up(C + j->allowance, 2);
     j->sensitivity_replace = pv_up(2.0 * (replace ? j->radius_replace : C) + j->allowance, 2);
     j->row_change = replace ? j->sensitivity_replace : zero_out;
     j->sensitivity = j->prob.sensitivity = replace && !group_bound(j) ? j->sensitivity_replace : zero_out;
     j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;
+    if (j->opt->joint) set_moment(j, k);
     const double units = j->noise_scale / j->spacing; /* what the exact draws are made for */
     const double loudest = units * fmax(1.0, pvi_event_noise_max(j->events) / z); /* of a schedule */
     if (j->private_run && !j->opt->selects && !(units >= 0x1p-4 && loudest <= 0x1p40))

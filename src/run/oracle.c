@@ -9,6 +9,7 @@
  *   4. the mechanism adds integer noise of scale sigma
  *   5. the result is divided by the expected, never the realised, batch size
  * One joint release of gradient and Hessian: the same with the longer vector of (8) in noise.c.
+ * One release of second moments: the same, with (9) there.  Rows may then be turned: o->m becomes a copy.
  * One selection: the same 1 to 3, then the scores <v_k, sum> of the set's vertices, and the exponential mechanism
  * names one of them.
  * Nothing computed in 3 leaves this file before 4 (P1); on any error the output is zeroed.
@@ -30,6 +31,9 @@ struct pv_oracle {
     pv_ctx *ctx;
     const pvi_job *job;
     const pvi_matrix *m;
+    pvi_matrix turned; /* its copy in other coordinates, see pv_turn_rows; x is owned */
+    pv_domain dom;
+    bool moments; /* the sum under way is of second moments */
     pv_rng *rng;
     pvi_tap tap;
     void *tap_user;
@@ -111,6 +115,7 @@ pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng
     o->ctx = job->ctx;
     o->job = job;
     o->m = m;
+    o->dom = job->dom;
     o->rng = rng;
     o->tap = tap;
     o->tap_user = tap_user;
@@ -127,6 +132,7 @@ void pvi_oracle_free(pv_oracle *o)
 {
     if (!o) return;
     pvi_arena_free(o->arena);
+    pvi_free(o->ctx, o->turned.x);
     pvi_free(o->ctx, o);
 }
 
@@ -178,7 +184,8 @@ static void add_joint(pv_oracle *o, lane *l, const pv_rows *rows)
     int64_t *sum = l->sum + d;
 
     memset(l->g, 0, (size_t)j->release_d * sizeof *l->g);
-    j->model.ops->hess->sum(o->model_st, j->model.cfg, rows, q, l->g, h, &l->bad, l->scratch);
+    const pv_hess_ops *hess = j->model.ops->hess;
+    (o->moments ? hess->moment : hess->sum)(o->model_st, j->model.cfg, rows, q, l->g, h, &l->bad, l->scratch);
     pvi_grid_add(l->g, j->spacing, l->sum, d);
     for (int64_t a = 0; a < q->blocks; a++)
         for (int64_t b = 0; b <= a; b++, h += size, sum += size) {
@@ -250,7 +257,7 @@ static pv_status sum_at(pv_oracle *o, const double *w, const pv_event *event, in
     for (int64_t k = 0; k < units; k++, o->queries++)
         if (!event || pvi_meter_spend(o->meter, event) != PV_OK)
             return pvi_fail(o->ctx, PV_E_PLAN, "the optimiser asked for a release that was not planned");
-    if ((s = j->model.ops->begin(o->model_st, j->model.cfg, &j->dom, w, o->arena)) != PV_OK)
+    if ((s = j->model.ops->begin(o->model_st, j->model.cfg, &o->dom, w, o->arena)) != PV_OK)
         return s == PV_E_NOMEM ? pvi_nomem(o->ctx)
                                : pvi_fail(o->ctx, s,
                                           "the weights have grown beyond what a float holds: the step size is "
@@ -336,6 +343,64 @@ pv_status pv_query_hess(pv_oracle *o, const double *w, int64_t units, double *g,
         for (int64_t i = 0; i < d; i++) g[i] += share * o->value[i];
         add_matrix(j, o->value + d, share, H);
     }
+    return PV_OK;
+}
+
+/* For turned rows, before budget is spent to learn how to turn them. */
+static bool make_room(pv_oracle *o)
+{
+    const size_t n = (size_t)o->dom.n, p = (size_t)o->dom.p;
+    o->turned = (pvi_matrix) { .ctx = o->ctx, .domain = o->m->domain, .ld = o->dom.p, .y = o->m->y };
+    o->turned.x = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
+    o->turned.norm = pv_arena_get(o->arena, sizeof(float) * n);
+    return o->turned.x && o->turned.norm;
+}
+
+pv_status pv_query_moment(pv_oracle *o, int64_t units, double *M)
+{
+    const pvi_job *j = o->job;
+    const int64_t d = j->prob.d;
+    PVI_REQUIRE(j->joint.row_norm > 0.0 && j->joint.blocks == 1 && o->m != &o->turned);
+    double *zero = pv_arena_f64(o->arena, 2 * d), *g = zero + d;
+    if (!zero || !make_room(o)) return pvi_nomem(o->ctx);
+    o->moments = true;
+    const pv_status s = pv_query_hess(o, zero, units, g, M);
+    o->moments = false;
+    for (int64_t i = 0; i < d * d; i++) M[i] *= j->joint.scale / j->joint.moment;
+    return s;
+}
+
+typedef struct turning {
+    pv_oracle *o;
+    const float *A;
+    int64_t lda;
+} turning;
+
+static void turn_groups(void *arg, int64_t task, int thread)
+{
+    const turning *t = arg;
+    pv_oracle *o = t->o;
+    const pvi_matrix *to = &o->turned;
+    const int64_t n = o->dom.n, width = o->job->group_rows * o->task_groups, first = task * width;
+    const pv_rows rows = pvi_matrix_rows(o->m, first, first + width < n ? width : n - first);
+    o->job->model.ops->hess->turn(&rows, t->A, t->lda, to->x + first * to->ld, to->ld, to->norm + first,
+                                  o->lane[thread].scratch);
+}
+
+pv_status pv_turn_rows(pv_oracle *o, const double *A)
+{
+    const pvi_job *j = o->job;
+    const int64_t p = o->dom.p, lda = (p + 15) / 16 * 16;
+    PVI_REQUIRE(j->joint.row_norm > 0.0 && o->turned.x && o->m != &o->turned);
+    float *B = pv_arena_get(o->arena, sizeof *B * (size_t)(p * lda));
+    if (!B) return pvi_nomem(o->ctx);
+    memset(B, 0, sizeof *B * (size_t)(p * lda));
+    for (int64_t i = 0; i < p; i++)
+        for (int64_t k = 0; k < p; k++) B[i * lda + k] = (float)A[i * p + k];
+    turning t = { o, B, lda };
+    pvi_parallel(o->ctx, (o->groups + o->task_groups - 1) / o->task_groups, turn_groups, &t);
+    o->m = &o->turned;
+    o->dom.row_norm = INFINITY; /* nothing is known of the rows but their norms: all are clipped */
     return PV_OK;
 }
 

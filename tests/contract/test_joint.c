@@ -3,7 +3,10 @@
  *   (M2) the float sum of m rows is within rounding(m) B of the sum of its rows
  *   (M3) rows are added one after the other
  * and the Hessian is the derivative of the gradient.  A row's own vector is read from a sum of one row: exact but for
- * the product of coefficient and entries, a rounding of 2^-24 each. */
+ * the product of coefficient and entries, a rounding of 2^-24 each.
+ * Models that offer second moments and turned rows: what a row adds is x x' times one number for all rows and within its
+ * bound, turned rows are products with the matrix within the bound of their norm, rows marked as bad add nothing to
+ * either, and (M1) holds for turned rows of any length. */
 #include "modeltest.h"
 
 enum { N = 300, P = 13 };
@@ -174,6 +177,89 @@ static void check_bounds(fixture *f)
     free(g), free(H);
 }
 
+/* Second moments of one row: the same multiple of x x' for every row, at most `moment` in the release's norm. */
+static void check_moments(fixture *f)
+{
+    float *g = calloc((size_t)(f->d + f->h), sizeof *g);
+    if (!f->j.row_norm) PVT_TRUE(!f->model->hess->moment && !f->model->hess->turn);
+    for (int64_t r = 0; f->j.row_norm > 0 && r < N; r++) {
+        const float *x = f->t.x + r * f->t.ld;
+        pv_rows v = mt_view(&f->t, r & 1, false);
+        int64_t bad = 0;
+        double square = 0;
+        f->j.moment = 0.37;
+        const double c = f->j.moment / (f->j.scale * f->j.row_norm * f->j.row_norm);
+        v.pick = &r;
+        v.n = 1;
+        memset(g, 0, sizeof *g * (size_t)(f->d + f->h));
+        f->model->hess->moment(f->st, f->cfg, &v, &f->j, g, g + f->d, &bad, f->scratch);
+        PVT_IS(bad, 0);
+        for (int64_t a = 0, at = f->d; a < P; a++) {
+            PVT_TRUE(g[a] == 0.0f);
+            for (int64_t b = 0; b <= a; b++, at++) {
+                PVT_NEAR((double)g[at], c * (double)x[a] * (double)x[b],
+                         2e-6 * c * fabs((double)x[a] * (double)x[b]) + 1e-30);
+                square += (a == b ? 1 : 2) * (double)g[at] * (double)g[at];
+            }
+        }
+        PVT_CHECK(f->j.scale * sqrt(square) <= f->j.moment * (1 + 3e-7), "moment %g", f->j.scale * sqrt(square));
+        float *norm = &f->t.norm[r], was = *norm;
+        *norm = -1.0f;
+        memset(g, 0, sizeof *g * (size_t)(f->d + f->h));
+        f->model->hess->moment(f->st, f->cfg, &v, &f->j, g, g + f->d, &bad, f->scratch);
+        for (int64_t k = 0; k < f->d + f->h; k++) PVT_TRUE(g[k] == 0.0f);
+        PVT_IS(bad, 1);
+        *norm = was;
+    }
+    free(g);
+}
+
+/* Rows times a matrix that makes some of them a thousand times as long as R. */
+static void check_turned(fixture *f)
+{
+    enum { LDA = 16 };
+    float A[P * LDA] = { 0 }, *x = calloc(N * P, sizeof *x), norm[N], *g = calloc((size_t)(f->d + f->h), sizeof *g);
+    double *H = calloc((size_t)(f->d * f->d), sizeof *H);
+    uint64_t seed = 9;
+    for (int64_t i = 0; i < P; i++)
+        for (int64_t k = 0; k <= i; k++)
+            A[i * LDA + k] = A[k * LDA + i] = (float)(pvt_normal(&seed) * (i + k == 0 ? 3000 : i == k ? 30 : 0.3));
+    f->t.norm[5] = -1.0f;
+    for (int dense = 0; f->j.row_norm > 0 && dense < 2; dense++) {
+        const pv_rows v = mt_view(&f->t, dense, false);
+        f->model->hess->turn(&v, A, LDA, x, P, norm, f->scratch);
+        for (int64_t r = 0; r < N; r++) {
+            double square = 0;
+            for (int64_t k = 0; k < P; k++) {
+                double sum = 0, size = 0;
+                for (int64_t i = 0; i < P; i++) {
+                    const double z = (double)A[k * LDA + i] * (double)f->t.x[r * f->t.ld + i];
+                    sum += z, size += fabs(z);
+                }
+                PVT_NEAR((double)x[r * P + k], r == 5 ? 0 : sum, 2e-6 * size + 1e-30);
+                square += (double)x[r * P + k] * (double)x[r * P + k];
+            }
+            if (r == 5) PVT_TRUE(norm[r] < 0);
+            else PVT_CHECK((double)norm[r] >= sqrt(square) && (double)norm[r] <= sqrt(square) * (1 + 1e-6), "norm");
+        }
+    }
+    f->dom.row_norm = f->j.row_norm > 0 ? INFINITY : f->dom.row_norm; /* as the oracle does */
+    begin(f);
+    for (int64_t r = 0; f->j.row_norm > 0 && r < N; r++) {
+        const pv_rows v = { .n = 1, .p = P, .x = x + r * P, .ld = P, .y = f->t.y + r, .norm = norm + r };
+        double grad = 0;
+        int64_t bad = 0;
+        memset(g, 0, sizeof *g * (size_t)(f->d + f->h));
+        f->model->hess->sum(f->st, f->cfg, &v, &f->j, g, g + f->d, &bad, f->scratch);
+        for (int64_t i = 0; i < f->d; i++) grad += (double)g[i] * (double)g[i];
+        full(f, g + f->d, H);
+        const double hess = frobenius(f, H);
+        PVT_TRUE(sqrt(grad) <= f->j.grad * (1 + 3e-7) && hess <= f->j.hess * (1 + 3e-7));
+        PVT_TRUE(sqrt(grad + f->j.scale * f->j.scale * hess * hess) <= f->j.clip * (1 + 3e-7));
+    }
+    free(x), free(g), free(H);
+}
+
 static void check_rounding(fixture *f)
 {
     static const int64_t sizes[] = { 1, 3, 17, 64, 256 };
@@ -271,6 +357,8 @@ CHECK(bounds)
 CHECK(rounding)
 CHECK(sequence)
 CHECK(derivative)
+CHECK(moments)
+CHECK(turned)
 
 int main(void)
 {
@@ -279,6 +367,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(rounding_all, setup, teardown),
         cmocka_unit_test_setup_teardown(sequence_all, setup, teardown),
         cmocka_unit_test_setup_teardown(derivative_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(moments_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(turned_all, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
