@@ -65,7 +65,9 @@ static took eight_steps(pv_ctx *ctx, const pvi_matrix *m, int rounds, int thread
         pv_plan *p;
         pv_result *r;
         if (pv_plan_create(ctx, &p) != PV_OK || pv_plan_set(p, "optimizer", "tr") != PV_OK ||
-            pv_plan_set(p, "optimizer.steps", "8") != PV_OK || pv_plan_set(p, "reg", "nonconvex") != PV_OK)
+            pv_plan_set(p, "optimizer.steps", "8") != PV_OK ||
+            pv_plan_set(p, "optimizer.share", "0") != PV_OK || /* as the peer: in the coordinates of the weights */
+            pv_plan_set(p, "reg", "nonconvex") != PV_OK)
             abort();
         const double w0 = seconds(CLOCK_MONOTONIC), c0 = seconds(CLOCK_PROCESS_CPUTIME_ID);
         if (pvi_run_matrix(p, m, NULL, NULL, &r) != PV_OK) {
@@ -141,7 +143,8 @@ static void peer(int rounds, int threads, took ours, double rate)
         if (colon && sscanf(colon, ": %lf s wall, %lf s processor, %lf", &at.wall, &at.cpu, &peak) == 3)
             printf("  one thread of ours runs at %.2f of that\n", rate / peak);
         else if (colon && sscanf(colon, ": %lf s wall, %lf s processor", &at.wall, &at.cpu) == 2)
-            printf("  %.1f times as long by the clock, %.1f times the processor\n", at.wall / ours.wall, at.cpu / ours.cpu);
+            printf("  %.1f times as long by the clock, %.1f times the processor\n", at.wall / ours.wall,
+                   at.cpu / ours.cpu);
     }
     if (f) pclose(f);
 }

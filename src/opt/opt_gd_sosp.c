@@ -49,6 +49,20 @@ static pv_status init(void *s_, const void *c, const pv_problem *p, pv_arena *a)
     return s->best ? pvi_second_init(&s->s, c, p, a) : PV_E_NOMEM;
 }
 
+/* The penalty is public: its derivatives are added exactly, after noise was taken off the loss's where it can be. */
+static pv_status add_penalty(state *s, const pv_problem *p, const double *w)
+{
+    const int64_t d = p->d;
+    double *curved = s->s.h;
+    pv_status st = PV_OK;
+    if (p->joint->convex && d <= PVI_DENSE_TRUST && (st = pvi_second_eigen(&s->s, p)) != PV_OK) return st;
+    memset(curved, 0, (size_t)d * sizeof *curved);
+    p->reg->grad(p->reg_cfg, w, s->s.g, d);
+    p->reg->curv(p->reg_cfg, w, curved, d);
+    for (int64_t i = 0; i < d; i++) s->s.H[i * d + i] += curved[i];
+    return PV_OK;
+}
+
 /* (2) for the point the last release was made at. */
 static pv_status consider(state *s, const pv_problem *p, const double *w, int64_t units)
 {
@@ -74,8 +88,8 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const int64_t units = pvi_second_units(&c->second, t);
 
     pvi_loop_begin(&s->s.loop, p, t, o, w);
-    pv_status st = pvi_second_query(&s->s, p, o, w, units);
-    if (st == PV_OK) st = pvi_second_model(&s->s, p, w, 0.0);
+    pv_status st = pvi_second_query(&s->s, o, w, units);
+    if (st == PV_OK) st = add_penalty(s, p, w);
     if (st == PV_OK) st = consider(s, p, w, units);
     if (st != PV_OK) return st;
     for (int64_t j = 0; j < p->d; j++) w[j] -= c->step * s->s.g[j]; /* (1) */

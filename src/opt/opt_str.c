@@ -13,15 +13,10 @@
  *           twice what is printed (256): the printed noise is too small by its own proof, and (2) is used.  A release
  *           sums m = gamma n rows with noise z Delta, so z = m sigma/Delta, Delta = B or 2 B as in run/noise.c (8).
  *           What is certified is the accountant's epsilon for that z.
- * Defaults  T = 96, growth 1; a sample holds n/10 rows (at least 512): sampler.batch.
- * Cost      sum_t u_t samples, and T eigendecompositions; 5 d^2 doubles.
+ * Defaults  T = 48, growth 1; a sample holds n/10 rows (at least 512): sampler.batch.
+ * Cost      sum_t u_t samples, and T eigendecompositions; 5 d^2 doubles, and turned rows as floats.
  * Reference D. Wang, J. Xu 2020, Algorithm 2; Abadi et al. 2016 for the sampled Gaussian. */
 #include "opt/region.h"
-
-static pv_status resolve(void *c, const pv_problem *p)
-{
-    return pvi_region_resolve(c, p, 96, 1.0);
-}
 
 static pv_status noise(const void *c_, const pv_problem *p, double *z)
 {
@@ -33,8 +28,8 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
                         "calibration=paper",
                         c->growth);
     const double T = (double)c->loop.steps, n = (double)p->n;
-    const double sigma = sqrt(512.0 * T * log(5.0 * T / p->delta) * log(2.0 / p->delta)) * p->joint->grad /
-                         (n * p->epsilon); /* (2) */
+    const double sigma =
+        sqrt(512.0 * T * log(5.0 * T / p->delta) * log(2.0 / p->delta)) * p->joint->grad / (n * p->epsilon); /* (2) */
     const bool two = p->relation == PV_REL_REPLACE && p->joint_event->kind != PV_EV_POISSON; /* noise.c (3) */
     *z = p->batch * sigma / (p->joint->clip * (two ? 2.0 : 1.0));
     return PV_OK;
@@ -49,7 +44,7 @@ const pv_optimizer_ops pv_optimizer_str = {
               .state_size = sizeof(pvi_region),
               .params = pvi_region_params },
     .needs = PV_SMOOTH | PV_HESSIAN,
-    .resolve = resolve,
+    .resolve = pvi_region_resolve,
     .plan = pvi_second_plan,
     .init = pvi_region_init,
     .step = pvi_region_step,

@@ -3,32 +3,30 @@
  * Solves    min (1/n) sum_i f(w; z_i) + r(w), f and r twice differentiable, not necessarily convex
  * Iterates  (g_t, H_t) = pv_query_hess(w)        one joint release: clipped, summed, noised, metered        (1)
  *           h_t = argmin_{||h|| <= r} <g_t, h> + h'H_t h/2, globally                                       (2)
- *           w <- w + h_t, and r by how well (2) predicted the gradient at its end (region.c)
- * Returns   the mean of the last half of the iterates
+ *           w <- w + h_t, and r by how well (2) predicted the gradient at its end (region.c),
+ *           all in coordinates that a first release of second moments gives (metric.c)
+ * Returns   the mean of the last half of the iterates, moved to a lower local minimum if the penalty has many (settle.c)
  *
  * Names     T: steps   r: radius   u_t: events spent on step t (second.c)
  * Privacy   (1) is one Gaussian release of a vector whose sensitivity is derived in run/noise.c (8); all else is a
- *           function of released values.  The run costs sum_t u_t Gaussian events of equal noise and nothing more.
+ *           function of released values.  The run costs u_0 + sum_t u_t Gaussian events of equal noise and nothing
+ *           more, u_0 for second moments (noise.c (9)).
  *           Against the paper's calibration, per unit of budget:
  *           (a) a row's Hessian has rank one, so its Frobenius norm is at most K = sup|phi''| R^2, not K sqrt d;
  *           (b) rows of convex losses have Hessians with <H, H'> >= 0: sqrt 2 K when one is replaced, not 2 K;
  *           (c) noise equal in all directions of the Frobenius norm: half the variance off the diagonal;
  *           (d) gradient and Hessian in one vector, clipped together: the two are never large at once, and for
  *               logistic rows the Hessian is free up to weight 0.7 (glm_joint.c);
- *           (e) a budget that grows from step to step, and exact Gaussian composition.
+ *           (e) exact Gaussian composition, all releases averaged, and noise shaped by the rows' second moments.
  *           calibration=paper has none of (a)-(e) but its own sensitivities 2 G and 2 K sqrt d with equal shares;
  *           with accountant=zcdp:conversion=paper its variances are 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi), as
  *           printed.
- * Defaults  T = 96, growth 4; the rest in region.c.
- * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 5 d^2 doubles.
+ * Defaults  T = 48, growth 1; the rest in region.c.
+ * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 5 d^2 doubles,
+ *           and turned rows as floats.
  * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region
  *           method, ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */
 #include "opt/region.h"
-
-static pv_status resolve(void *c, const pv_problem *p)
-{
-    return pvi_region_resolve(c, p, 96, 4.0);
-}
 
 const pv_optimizer_ops pv_optimizer_tr = {
     .head = { .abi = PV_PLUGIN_ABI,
@@ -39,7 +37,7 @@ const pv_optimizer_ops pv_optimizer_tr = {
               .state_size = sizeof(pvi_region),
               .params = pvi_region_params },
     .needs = PV_SMOOTH | PV_HESSIAN,
-    .resolve = resolve,
+    .resolve = pvi_region_resolve,
     .plan = pvi_second_plan,
     .init = pvi_region_init,
     .step = pvi_region_step,

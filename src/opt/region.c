@@ -14,23 +14,34 @@
  *     within [0.1, 2], up to v = max(0, ||H - k M||^2/d^2 - k^2 m^2 - b^2), b^2 the variance of an entry of H.  The
  *     new M is k M + K (H - k M), K = (k^2 m^2 + v)/(k^2 m^2 + v + b^2), and its variance K b^2: with little noise
  *     K = 1.
- * (4) Where curvature is far below the damping l, T steps carry the noise of the whole budget, a per coordinate,
- *     T a/l far: l is at least T a/reach, so that noise alone moves no weight by more than about `reach`.
- * (5) With alpha: the run stops when the multiplier falls to sqrt(alpha rho), the theory's sign of an alpha-SOSP;
+ * (4) With a metric, and for losses that are not convex, gradients are averaged alike: the last estimate, moved by h,
+ *     predicts the next, x = g + M h of variance a^2; the release has variance s^2.  ||release - x||^2/d above a^2 + s^2 by more than two standard deviations of it,
+ *     2 (2/d)^(1/2) (a^2 + s^2), counts against the prediction: a^2 grows by what is above.  The estimate becomes
+ *     x + K (release - x), K = a^2/(a^2 + s^2), its variance K s^2.
+ *     Components c of it along the eigenvectors of M that are not told from noise would carry weights away step after
+ *     step: each is taken times max(0, 1 - a^2/c^2) (James, Stein 1961, one by one).
+ * (5) Where curvature is far below the damping l, steps with noise a_t per coordinate walk D/l far, D^2 = sum_t a_t^2: l is
+ *     at least D/reach, so that noise alone moves no margin by more than about `reach`.
+ * (6) With alpha: the run stops when the multiplier falls to sqrt(alpha rho), the theory's sign of an alpha-SOSP;
  *     what is left of the budget goes into one last release and step there.
  * Near the end each step lands at w* - H^(-1) noise, whatever the step before did: the mean of the last half of the
  * iterates has the noise of all their releases together (Polyak, Juditsky 1992), which is what is returned.
- * With calibration=paper the radius is fixed, every step is taken with its own Hessian, and the last iterate
- * returned.
+ * (7) Started at 0, weights stay in the penalty's hollow there that would be better off beyond its hills.  Where noise is
+ *     small beside the penalty (metric.c (6)), its weight grows from 0 to 1 during the first half of the steps.
+ * (8) Which of the penalty's local minima that mean is in may be noise's choice: settle.c looks for lower ones.
+ * With calibration=paper the radius is fixed, every step is taken with its own gradient and Hessian, and the last
+ * iterate returned.
  *
- * Defaults  r = 4: (2) shortens steps that promise too much.  reach = 10: weights of standardised problems are of
- *           that order; chosen once by the gaps of docs/results.md.  No released value was found that tells tables
- *           which need more from tables which more would hurt (docs/algorithms/tr.md), so it is a setting.  With
- *           alpha, r = sqrt(alpha/rho) and T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
+ * Defaults  share = 0.1: steps are taken in the metric of metric.c, up to 512 weights and 4 GB of turned rows, where the loss
+ *           is convex: of others' curvature second moments say little.  r = 4, in which margins change by about 4: (2)
+ *           shortens steps that promise too much.  reach = 1; both chosen once by the gaps of docs/results.md.  Without a
+ *           metric both are lengths of w, and reach is 10, or 0.3 for losses that are not convex.  With alpha there is no
+ *           metric, r = sqrt(alpha/rho) and T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
  *           weight 0.7: for logistic rows the Hessian then costs nothing beside the gradient (glm_joint.c).
  *           damping 0.3 for convex losses, whose noise was already clamped at 0; 1 for others: less and the lowest
  *           noise eigenvalue is taken for negative curvature. */
 #include "opt/region.h"
+#include "opt/settle.h"
 
 enum { OUT_AUTO = PVI_OUT_EMA + 1 };
 const pv_param pvi_region_params[] = {
@@ -63,16 +74,48 @@ static pv_status theory(pvi_second_cfg *c, const pv_problem *p)
 
 static void note_choices(const pvi_second_cfg *c, const pv_problem *p)
 {
-    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: the last takes %g times the budget of the first",
-            (long long)c->loop.steps, c->growth);
+    if (c->growth == 1.0)
+        pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld, of equal budget", (long long)c->loop.steps);
+    else
+        pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: the last takes %g times the budget of the first",
+                (long long)c->loop.steps, c->growth);
     pvi_log(p->ctx, PV_LOG_NOTE,
             "optimizer.radius = %g: the longest step, shortened where gradients do not bear it out", c->radius);
-    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.reach = %g: noise alone carries no weight further than about that",
-            c->reach);
+    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.reach = %g: noise alone carries no %s further than about that", c->reach,
+            pvi_metric_on(c) ? "margin" : "weight");
+    if (pvi_metric_on(c))
+        pvi_log(p->ctx, PV_LOG_NOTE,
+                "optimizer.share = %g: %lld of %lld releases, to learn in which directions the rows differ", c->share,
+                (long long)pvi_second_moment_units(c), (long long)(pvi_second_moment_units(c) + pvi_second_total(c)));
 }
 
-pv_status pvi_region_resolve(pvi_second_cfg *c, const pv_problem *p, int64_t steps, double growth)
+/* Turned rows are held beside the others. */
+static bool metric_fits(const pv_problem *p)
 {
+    return p->joint->row_norm > 0.0 && p->d <= PVI_DENSE_TRUST && (double)p->n * (double)p->d <= 0x1p30;
+}
+
+enum { ENOUGH = 8 }; /* of fewer events for the steps a tenth is less than one */
+
+static pv_status resolve_share(pvi_second_cfg *c, const pv_problem *p, bool paper)
+{
+    const bool asked = !isnan(c->share) && c->share > 0.0;
+    if (asked && (paper || !isnan(c->alpha)))
+        return pvi_fail(p->ctx, PV_E_PARAM, "optimizer.share: %s steps in the metric of the weights; leave it out",
+                        paper ? "calibration=paper" : "with optimizer.alpha the theory");
+    if (asked && !metric_fits(p))
+        return pvi_fail(p->ctx, PV_E_PARAM,
+                        "optimizer.share needs a binary or numeric loss, at most %d weights and %.0f numbers in all: "
+                        "leave it out",
+                        PVI_DENSE_TRUST, 0x1p30);
+    const bool learn = !paper && isnan(c->alpha) && isfinite(p->mu) && metric_fits(p) && p->joint->convex;
+    if (isnan(c->share)) c->share = learn && pvi_second_total(c) >= ENOUGH ? 0.1 : 0.0;
+    return PV_OK;
+}
+
+pv_status pvi_region_resolve(void *c_, const pv_problem *p)
+{
+    pvi_second_cfg *c = c_;
     const bool paper = c->calibration == PVI_SECOND_PAPER;
     if (isnan(c->alpha) && !isnan(c->gap))
         return pvi_fail(p->ctx, PV_E_PARAM, "optimizer.gap does nothing without optimizer.alpha: leave it out");
@@ -82,14 +125,16 @@ pv_status pvi_region_resolve(pvi_second_cfg *c, const pv_problem *p, int64_t ste
         const pv_status s = theory(c, p);
         if (s != PV_OK) return s;
     }
-    if (!paper && isnan(c->reach)) c->reach = 10.0;
+    if (isnan(c->growth)) c->growth = 1.0;
+    if (c->loop.steps == PV_AUTO_I64) c->loop.steps = paper ? 8 : 48;
+    const pv_status st = resolve_share(c, p, paper);
+    if (st != PV_OK) return st;
+    if (!paper && isnan(c->reach)) c->reach = pvi_metric_on(c) ? 1.0 : p->joint->convex ? 10.0 : 0.3;
     if (isnan(c->weight)) c->weight = paper ? 1.0 : 0.7;
-    if (isnan(c->growth)) c->growth = paper ? 1.0 : growth;
     if (isnan(c->radius)) c->radius = paper ? 3.0 : 4.0;
     if (isnan(c->damping)) c->damping = paper ? 0.0 : p->joint->convex ? 0.3 : 1.0;
-    if (c->loop.steps == PV_AUTO_I64) c->loop.steps = paper ? 8 : steps;
     if (c->loop.output == OUT_AUTO) c->loop.output = paper || !isfinite(p->mu) ? PVI_OUT_LAST : PVI_OUT_AVERAGE;
-    if (!paper) note_choices(c, p);
+    if (!paper && isfinite(p->mu)) note_choices(c, p);
     return PV_OK;
 }
 
@@ -97,13 +142,18 @@ pv_status pvi_region_init(void *s_, const void *c_, const pv_problem *p, pv_aren
 {
     pvi_region *s = s_;
     const pvi_second_cfg *c = c_;
-    s->radius = c->radius;
+    s->arena = a;
+    s->v = pv_arena_f64(a, p->d);
+    s->out = pv_arena_f64(a, p->d);
+    s->at = pv_arena_f64(a, p->d);
+    s->loss = pv_arena_f64(a, p->d);
     s->base = pv_arena_f64(a, p->d);
     s->g = pv_arena_f64(a, p->d);
     s->h = pv_arena_f64(a, p->d);
     s->H = pv_arena_f64(a, p->d * p->d);
     s->mean = pv_arena_f64(a, p->d * p->d);
-    if (!s->base || !s->g || !s->h || !s->H || !s->mean) return PV_E_NOMEM;
+    if (!s->v || !s->out || !s->at || !s->loss || !s->base || !s->g || !s->h || !s->H || !s->mean) return PV_E_NOMEM;
+    if (pvi_metric_init(&s->metric, c, p, a) != PV_OK) return PV_E_NOMEM;
     return pvi_second_init(&s->s, c, p, a);
 }
 
@@ -159,20 +209,116 @@ static void improve_hessian(pvi_region *s, const pv_problem *p, int64_t units, b
     memcpy(s->mean, s->s.H, (size_t)(p->d * p->d) * sizeof *s->mean);
 }
 
-/* Curvature added to the diagonal: of the noise in H, and (4). */
-static double added(const pvi_region *s, const pvi_second_cfg *c, const pv_problem *p)
+/* (4): the release in s->s.g becomes the better estimate, with the Hessian in s->s.H. */
+static void mix_gradient(pvi_region *s, int64_t d, double release)
 {
-    const double all = pvi_second_noise(p, pvi_second_total(c)), T = (double)c->loop.steps;
-    const double noise = c->damping * pvi_second_spread(p->d, s->entry);
-    return c->calibration == PVI_SECOND_PAPER ? noise : fmax(noise, T * all / c->reach);
+    double *x = s->loss, far = 0.0;
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++) x[i] += s->s.H[i * d + j] * (s->v[j] - s->at[j]);
+    for (int64_t i = 0; i < d; i++) far += (s->s.g[i] - x[i]) * (s->s.g[i] - x[i]);
+    const double noise = s->variance + release, above = far / (double)d - noise;
+    if (above > 2.0 * sqrt(2.0 / (double)d) * noise) s->variance += above;
+    const double K = s->variance / (s->variance + release);
+    for (int64_t i = 0; i < d; i++) x[i] += K * (s->s.g[i] - x[i]);
+    s->variance = K * release;
 }
 
-static void move_base(pvi_region *s, const double *w, int64_t d, double noise)
+static void improve_gradient(pvi_region *s, int64_t d, double noise, bool alone)
 {
-    s->noise = noise;
-    memcpy(s->base, w, (size_t)d * sizeof *w);
-    memcpy(s->g, s->s.g, (size_t)d * sizeof *w);
-    memcpy(s->H, s->s.H, (size_t)(d * d) * sizeof *w);
+    if (alone || !(noise > 0.0)) {
+        memcpy(s->loss, s->s.g, (size_t)d * sizeof *s->loss);
+        s->variance = noise * noise;
+    } else {
+        mix_gradient(s, d, noise * noise);
+    }
+    memcpy(s->at, s->v, (size_t)d * sizeof *s->at);
+}
+
+/* (4): what of s->loss is told from noise, in s->s.g. */
+static void shrink(pvi_region *s, int64_t d)
+{
+    double *c = s->metric.x;
+    pvi_matvec(d, s->s.trust.A, s->loss, c);
+    for (int64_t k = 0; k < d; k++) c[k] *= c[k] != 0.0 ? fmax(0.0, 1.0 - s->variance / (c[k] * c[k])) : 0.0;
+    pvi_matvec_t(d, s->s.trust.A, c, s->s.g);
+}
+
+/* Curvature added to the diagonal: of the noise in H, and (5). */
+static double added(const pvi_region *s, const pvi_second_cfg *c, const pv_problem *p)
+{
+    const double noise = c->damping * pvi_second_spread(p->d, s->entry);
+    return c->calibration == PVI_SECOND_PAPER ? noise : fmax(noise, s->walk / (c->reach * s->metric.unit));
+}
+
+/* The release at s->v becomes gradient and Hessian of the model to step with. */
+static pv_status model(pvi_region *s, const pvi_second_cfg *c, const pv_problem *p, const double *w, int64_t t,
+                       int64_t units)
+{
+    const int64_t d = p->d;
+    const bool alone = t == 1 || c->calibration == PVI_SECOND_PAPER;
+    const double noise = pvi_second_noise(p, units);
+    const double weight = s->metric.gentle ? fmin(1.0, 2.0 * (double)t / (double)c->loop.steps) : 1.0; /* (7) */
+    pv_status st = PV_OK;
+    improve_hessian(s, p, units, alone);
+    if ((s->average || p->joint->convex) && d <= PVI_DENSE_TRUST && (st = pvi_second_eigen(&s->s, p)) != PV_OK)
+        return st;
+    s->variance = s->average ? s->variance : noise * noise;
+    if (s->average) {
+        improve_gradient(s, d, noise, alone);
+        shrink(s, d);
+    }
+    pvi_metric_penalty(&s->metric, p, w, weight, s->s.g, s->s.H);
+    const double shift = added(s, c, p);
+    for (int64_t i = 0; i < d; i++) s->s.H[i * d + i] += shift;
+    return PV_OK;
+}
+
+/* (8): the returned point v. */
+static pv_status settle(pvi_region *s, const pv_problem *p, double *v)
+{
+    const int64_t d = p->d;
+    double *h = s->h;
+    const pvi_model m = { p, s->metric.A, v, s->s.g, s->s.H, sqrt(s->variance), s->metric.unit };
+    memcpy(s->s.H, s->mean, (size_t)(d * d) * sizeof *s->mean);
+    pv_status st = pvi_second_eigen(&s->s, p);
+    if (st != PV_OK) return st;
+    shrink(s, d);
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++) s->s.g[i] += s->s.H[i * d + j] * (v[j] - s->at[j]);
+    for (int64_t i = 0; i < d; i++) s->s.H[i * d + i] += pvi_second_spread(d, s->entry);
+    if ((st = pvi_settle(&m, s->arena, h)) != PV_OK) return st;
+    for (int64_t i = 0; i < d; i++) v[i] += h[i];
+    return PV_OK;
+}
+
+/* The loop's rule of output, in the metric's coordinates; w is the weights of whatever it says. */
+static pv_status end(pvi_region *s, const pv_problem *p, int64_t t, double *w)
+{
+    const bool hills = s->metric.A && !(p->reg->props & PV_CONVEX);
+    memcpy(s->out, s->v, (size_t)p->d * sizeof *s->out);
+    pv_status st = pvi_loop_end(&s->s.loop, p, t, s->out);
+    if (st == PV_DONE && hills && (st = settle(s, p, s->out)) == PV_OK) st = PV_DONE;
+    pvi_metric_weights(&s->metric, p->d, s->out, w);
+    return st;
+}
+
+static void move_base(pvi_region *s, int64_t d)
+{
+    s->noise = sqrt(s->variance);
+    memcpy(s->base, s->v, (size_t)d * sizeof *s->v);
+    memcpy(s->g, s->s.g, (size_t)d * sizeof *s->g);
+    memcpy(s->H, s->s.H, (size_t)(d * d) * sizeof *s->H);
+}
+
+static pv_status begin(pvi_region *s, const pvi_second_cfg *c, const pv_problem *p, pv_oracle *o, const double *w)
+{
+    const pv_status st = pvi_metric_learn(&s->metric, &s->s, c, p, o, w, s->v);
+    s->radius = c->radius * s->metric.unit;
+    for (int64_t t = 1; t <= c->loop.steps; t++)
+        s->walk = hypot(s->walk, pvi_second_noise(p, pvi_second_units(c, t)));
+    s->average = s->metric.A || (!p->joint->convex && c->calibration != PVI_SECOND_PAPER && isnan(c->alpha) &&
+                                 isfinite(p->mu) && p->d <= PVI_DENSE_TRUST);
+    return st;
 }
 
 pv_status pvi_region_step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
@@ -181,23 +327,23 @@ pv_status pvi_region_step(void *s_, const void *c_, const pv_problem *p, int64_t
     const pvi_second_cfg *c = c_;
     const int64_t d = p->d, units = s->stop ? s->s.left : pvi_second_units(c, t);
     const bool plain = t == 1 || c->calibration == PVI_SECOND_PAPER;
-    const double noise = pvi_second_noise(p, units);
+    pv_status st = PV_OK;
 
     pvi_loop_begin(&s->s.loop, p, t, o, w);
-    pv_status st = pvi_second_query(&s->s, p, o, w, units);
-    if (st != PV_OK) return st;
-    improve_hessian(s, p, units, plain);
-    if ((st = pvi_second_model(&s->s, p, w, added(s, c, p))) != PV_OK) return st;
-    if (plain || accept(s, d, c->radius, noise)) move_base(s, w, d, noise);
+    if (t == 1 && (st = begin(s, c, p, o, w)) != PV_OK) return st;
+    if ((st = pvi_second_query(&s->s, o, s->v, units)) != PV_OK) return st;
+    if ((st = model(s, c, p, w, t, units)) != PV_OK) return st;
+    if (plain || accept(s, d, c->radius * s->metric.unit, sqrt(s->variance))) move_base(s, d);
     if ((st = pvi_trust_solve(&s->s.trust, s->H, s->g, s->radius, s->h)) != PV_OK)
         return pvi_fail(p->ctx, st, "the trust-region step has no solution in numbers");
-    for (int64_t j = 0; j < d; j++) w[j] = s->base[j] + s->h[j];
-    if (s->stop) return PV_DONE; /* (5): w is what is returned, whatever the output rule */
+    for (int64_t j = 0; j < d; j++) s->v[j] = s->base[j] + s->h[j];
+    pvi_metric_weights(&s->metric, d, s->v, w);
+    if (s->stop) return PV_DONE; /* (6): w is what is returned, whatever the output rule */
     s->stop = !isnan(c->alpha) && s->s.trust.lambda <= sqrt(c->alpha * pvi_second_rho(p)) && t < c->loop.steps;
     if (s->stop)
         pvi_log(p->ctx, PV_LOG_NOTE,
                 "optimizer.alpha = %g: reached after %lld of at most %lld steps; one last step takes the rest of the "
                 "budget",
                 c->alpha, (long long)t, (long long)c->loop.steps);
-    return pvi_loop_end(&s->s.loop, p, t, w);
+    return end(s, p, t, w);
 }

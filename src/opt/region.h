@@ -1,19 +1,26 @@
 /* region.h - the trust-region loop of tr and str. */
 #ifndef PVI_REGION_H
 #define PVI_REGION_H
-#include "opt/second.h"
+#include "opt/metric.h"
 
 typedef struct pvi_region {
     pvi_second s;
+    pvi_metric metric;
+    double *v, *out;   /* where the next release is made, in the metric's coordinates as all points here; its mean */
+    double *at, *loss; /* where the last one was made, and the gradient of the loss there from all releases */
+    double variance;   /* of a coordinate of `loss`; if it is not averaged, of the last release */
+    double walk;       /* how far noise walks in all steps of length 1 */
     double *base, *g, *H, *h; /* the last accepted point, what was released there, the step from it; from the arena */
     double noise;             /* per coordinate of g */
     double *mean, entry;      /* Hessian of the loss from all releases, and the noise in its entries */
     double radius;
-    bool stop; /* the next release is the last */
+    pv_arena *arena;
+    bool average; /* gradients too, and shrink them */
+    bool stop;    /* the next release is the last */
 } pvi_region;
 
 extern const pv_param pvi_region_params[];
-pv_status pvi_region_resolve(pvi_second_cfg *c, const pv_problem *p, int64_t steps, double growth);
+pv_status pvi_region_resolve(void *c, const pv_problem *p);
 pv_status pvi_region_init(void *s, const void *c, const pv_problem *p, pv_arena *a);
 pv_status pvi_region_step(void *s, const void *c, const pv_problem *p, int64_t t, pv_oracle *o, double *w);
 #endif

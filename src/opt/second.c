@@ -14,7 +14,9 @@
  * (3) The Hessian of an average of convex losses has eigenvalues in [0, L]: those of H~ are moved there.
  * (4) The penalty is public: r'(w) and diag r''(w) are added exactly.
  * (5) ||E/s|| is about (2 d)^(1/2) a / s; `damping` times that is added to the diagonal, since curvature below it is
- *     not told from noise. */
+ *     not told from noise.
+ * (6) Second moments of the rows, where they are asked for (metric.c), come before the first step and spend `share` of all
+ *     events. */
 #include "opt/second.h"
 
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t)
@@ -30,6 +32,12 @@ int64_t pvi_second_total(const pvi_second_cfg *c)
     return total;
 }
 
+int64_t pvi_second_moment_units(const pvi_second_cfg *c)
+{
+    const double x = (double)pvi_second_total(c) * c->share / (1.0 - c->share); /* (6) */
+    return c->share > 0.0 ? (int64_t)fmax(round(x), 1.0) : 0;
+}
+
 void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j)
 {
     const pvi_second_cfg *c = cfg;
@@ -40,7 +48,7 @@ void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j)
 
 pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total)
 {
-    *total = pv_ev_repeat(a, pvi_second_total(cfg), p->joint_event);
+    *total = pv_ev_repeat(a, pvi_second_total(cfg) + pvi_second_moment_units(cfg), p->joint_event);
     return *total ? PV_OK : PV_E_NOMEM;
 }
 
@@ -81,43 +89,21 @@ double pvi_second_rho(const pv_problem *p)
     return p->joint->rho + (p->reg->third ? p->reg->third(p->reg_cfg) : 0.0);
 }
 
-/* (3): H <- V' clamp(e) V. */
-static pv_status clamp(pvi_second *s, const pv_problem *p)
+pv_status pvi_second_eigen(pvi_second *s, const pv_problem *p)
 {
-    const int64_t d = p->d;
-    double *V = s->trust.A, *e = s->trust.value;
-    memcpy(V, s->H, (size_t)(d * d) * sizeof *V);
-    const pv_status st = pvi_eigen(d, V, e, s->trust.work);
-    if (st != PV_OK) return st;
-    memset(s->H, 0, (size_t)(d * d) * sizeof *s->H);
-    for (int64_t k = 0; k < d; k++) {
-        const double c = fmin(fmax(e[k], 0.0), p->L);
-        for (int64_t i = 0; c > 0.0 && i < d; i++) {
-            const double x = c * V[k * d + i];
-            for (int64_t j = 0; j < d; j++) s->H[i * d + j] += x * V[k * d + j];
-        }
-    }
+    memcpy(s->trust.A, s->H, (size_t)(p->d * p->d) * sizeof *s->H);
+    const pv_status st = pvi_eigen(p->d, s->trust.A, s->trust.value, s->trust.work);
+    if (st != PV_OK) return pvi_fail(p->ctx, st, "the noisy Hessian has no eigendecomposition");
+    if (!p->joint->convex) return PV_OK;
+    double *e = s->trust.work; /* (3) */
+    for (int64_t k = 0; k < p->d; k++) e[k] = fmin(fmax(s->trust.value[k], 0.0), p->L);
+    pvi_from_eigen(p->d, s->trust.A, e, s->H);
     return PV_OK;
 }
 
-pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, const double *w, int64_t units)
+pv_status pvi_second_query(pvi_second *s, pv_oracle *o, const double *w, int64_t units)
 {
     const pv_status st = pv_query_hess(o, w, units, s->g, s->H); /* the only data access */
-    if (st != PV_OK) return st;
-    s->left -= units;
-    p->reg->grad(p->reg_cfg, w, s->g, p->d); /* (4) */
-    return PV_OK;
-}
-
-pv_status pvi_second_model(pvi_second *s, const pv_problem *p, const double *w, double shift)
-{
-    const int64_t d = p->d;
-    pv_status st = PV_OK;
-    if (p->joint->convex && d <= PVI_DENSE_TRUST && (st = clamp(s, p)) != PV_OK)
-        return pvi_fail(p->ctx, st, "the noisy Hessian has no eigendecomposition");
-    double *diag = s->h;
-    memset(diag, 0, (size_t)d * sizeof *diag);
-    p->reg->curv(p->reg_cfg, w, diag, d); /* (4) */
-    for (int64_t i = 0; i < d; i++) s->H[i * d + i] += diag[i] + shift;
-    return PV_OK;
+    if (st == PV_OK) s->left -= units;
+    return st;
 }

@@ -6,7 +6,7 @@
 
 typedef struct pvi_second_cfg { /* first member of a method's cfg */
     pvi_loop_cfg loop;
-    double radius, alpha, gap, weight, growth, damping, reach;
+    double radius, alpha, gap, weight, growth, damping, reach, share;
     int64_t calibration;
 } pvi_second_cfg;
 enum { PVI_SECOND_DEFAULT, PVI_SECOND_PAPER };
@@ -29,7 +29,7 @@ typedef struct pvi_second { /* first member of a method's state */
       "paper: its sensitivity, equal shares, equal steps", "default|paper" }
 #define PVI_REGION_ROWS                                                                                              \
     { "radius", PV_F64, offsetof(pvi_second_cfg, radius), PV_AUTO, 1e-9, 1e9, false,                                 \
-      "r, longest step; auto: from public quantities", NULL },                                                       \
+      "r, longest step; auto: 4, or from alpha", NULL },                                                       \
     { "alpha", PV_F64, offsetof(pvi_second_cfg, alpha), PV_AUTO, 1e-12, 1e6, false,                                  \
       "alpha, wanted second-order stationarity: sets r and T as the theory does", NULL },                            \
     { "gap", PV_F64, offsetof(pvi_second_cfg, gap), PV_AUTO, 1e-12, 1e12, false,                                     \
@@ -37,20 +37,25 @@ typedef struct pvi_second { /* first member of a method's state */
     { "damping", PV_F64, offsetof(pvi_second_cfg, damping), PV_AUTO, 0, 1e3, false,                                  \
       "added curvature over the noise's", NULL },                                                                    \
     { "reach", PV_F64, offsetof(pvi_second_cfg, reach), PV_AUTO, 1e-6, 1e9, false,                                   \
-      "how far noise alone may carry a weight; less where most weights should stay small; auto: 10", NULL }
+      "how far noise alone may carry a margin (with share=0: a weight); auto: 1 (10; 0.3 if not convex)", NULL }, \
+    { "share", PV_F64, offsetof(pvi_second_cfg, share), PV_AUTO, 0, 0.9, true,                                       \
+      "of the budget, to learn in which directions the rows differ; auto: 0.1 for convex losses of one "     \
+      "number and up to 512 weights, else 0", NULL }
 /* clang-format on */
 
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
-int64_t pvi_second_total(const pvi_second_cfg *c);
+int64_t pvi_second_total(const pvi_second_cfg *c);            /* on all steps */
+int64_t pvi_second_moment_units(const pvi_second_cfg *c);     /* before the first, on second moments */
 void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j);
 pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
 /* The Hessian is all noise: so says a warning, from public quantities. */
 void pvi_second_warn(const void *cfg, const pv_problem *p);
 pv_status pvi_second_init(pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a);
-/* A release of so many events at w: gradient of loss + penalty in s->g, Hessian of the loss alone in s->H. */
-pv_status pvi_second_query(pvi_second *s, const pv_problem *p, pv_oracle *o, const double *w, int64_t units);
-/* Makes s->H the model to step with: eigenvalues a convex loss can have, the penalty's curvature, a shift. */
-pv_status pvi_second_model(pvi_second *s, const pv_problem *p, const double *w, double shift);
+/* A release of so many events at w: gradient and Hessian of the loss in s->g and s->H. */
+pv_status pvi_second_query(pvi_second *s, pv_oracle *o, const double *w, int64_t units);
+/* Eigenvalues of s->H in s->trust.value, vectors in the rows of s->trust.A; then those of s->H are moved to where a
+ * convex loss can have them. */
+pv_status pvi_second_eigen(pvi_second *s, const pv_problem *p);
 /* rho of loss + penalty. */
 double pvi_second_rho(const pv_problem *p);
 /* Standard deviation of the noise per coordinate of the averaged gradient, for one release of so many events. */

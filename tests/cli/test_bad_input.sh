@@ -240,7 +240,7 @@ second() { # MESSAGE ARGS: refused with exit 2
 second 'optimizer=tr needs a penalty with second derivatives: reg=l1 has none, reg=l2 does' reg=l1
 second 'optimizer=tr works without a constraint set: leave set=l2ball out' set=l2ball
 second 'optimizer.alpha=0: a number between 1e-12 and 1000000, or auto, is needed (alpha, wanted second-order stationarity: sets r and T as the theory does)' optimizer.alpha=0
-second 'optimizer.radius=-1: a number between 1e-09 and 1000000000, or auto, is needed (r, longest step; auto: from public quantities)' optimizer.radius=-1
+second 'optimizer.radius=-1: a number between 1e-09 and 1000000000, or auto, is needed (r, longest step; auto: 4, or from alpha)' optimizer.radius=-1
 second 'optimizer.alpha=1e-09 asks for 5.89e+13 steps: a larger alpha, or optimizer.steps, would do' optimizer.alpha=1e-9
 fails 2 'privet: optimizer=tr holds a Hessian of 100001 x 100001, and does so up to 4096: use optimizer=pgd or sgd' \
     plan --rows 1000 --features 100000 --optimizer tr --epsilon 1 --delta 1e-4

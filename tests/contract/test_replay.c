@@ -191,14 +191,15 @@ static int64_t replay_all_clips(pv_ctx *ctx, config *c)
          * gradient is 0.87 of its length, hence not more for selections.) */
         /* Ball noise carries the weights so far that some rows' losses are flat: only the bound is checked there. */
         /* No row of a network has the opposite gradient of another. */
-        /* A joint release has a part for the Hessian that need not be full; test_replay_joint.c looks into it. */
+        /* A joint release has a part for the Hessian that need not be full, and turned rows may be short;
+         * test_replay_joint.c looks into it. */
         const pv_optimizer_ops *opt =
             (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
         /* One layer of a split network may stay below its share of the clip. */
         const double least = strcmp(c->model, "split-mlp") == 0                  ? 0.15
                              : c->network && strcmp(c->relation, "replace") == 0 ? 0.2
-                             : opt->joint                                        ? 0.6
-                                                                                 : 0.85;
+                             : opt->joint ? (strcmp(c->optimizer, "gd-sosp") == 0 ? 0.6 : 0.4)
+                                          : 0.85;
         if (k == 1 && strcmp(c->optimizer, "prgd") != 0)
             PVT_CHECK(worst > least, "%s/%s/%s/%s: measured only %.3f of the sensitivity", c->optimizer, c->model,
                       c->relation, c->sampler, worst);

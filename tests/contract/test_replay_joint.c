@@ -6,7 +6,10 @@
  *   - the first d numbers within k C, the others within s K times 1, sqrt 2 or 2,
  * where C, K and s are derived here from the settings, and each limit must nearly be reached by some pair of rows:
  * rows along an axis and rows that are spread over all columns (whose Hessians live off the diagonal), against
- * nothing, against a row at a right angle, and against the same row with the other label. */
+ * nothing, against a row at a right angle, and against the same row with the other label.
+ *
+ * With optimizer.share the first release is of second moments, and later ones are of turned rows: the first must nearly
+ * reach the declared sensitivity and leave the gradient's part alone, the others keep all three limits. */
 #include "run/job.h"
 #include "pvtable.h"
 
@@ -44,7 +47,7 @@ static const rowpair pairs[] = {
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
 typedef struct config {
-    const char *model, *optimizer, *sampler, *clip, *weight, *calibration;
+    const char *model, *optimizer, *sampler, *clip, *weight, *calibration, *share;
     int64_t classes;
 } config;
 
@@ -53,7 +56,9 @@ typedef struct tape {
     bool playing;
     int64_t *sums[MAX_RELEASES];
     double *values[MAX_RELEASES];
+    int64_t moments;          /* so many of the first releases are of second moments */
     double whole, grad, hess; /* largest distances seen; the first over the declared sensitivity */
+    double moment;            /* of those, over the declared sensitivity */
 } tape;
 
 static void watch(void *user, const pvi_release *r, double *value)
@@ -78,6 +83,11 @@ static void watch(void *user, const pvi_release *r, double *value)
     }
     PVT_CHECK(sqrt(a + b) <= r->sensitivity, "release %lld moved by %.9g, declared %.9g", (long long)t->at,
               sqrt(a + b), r->sensitivity);
+    if (t->at < t->moments) {
+        PVT_TRUE(a == 0.0);
+        t->moment = fmax(t->moment, sqrt(b) / r->sensitivity);
+        return;
+    }
     t->whole = fmax(t->whole, sqrt(a + b) / r->sensitivity);
     t->grad = fmax(t->grad, sqrt(a));
     t->hess = fmax(t->hess, sqrt(b));
@@ -99,6 +109,7 @@ static pv_plan *make_plan(pv_ctx *ctx, const config *c, bool replace)
     PVT_OK(pv_plan_set(p, "optimizer.growth", "3"));
     PVT_OK(pv_plan_set(p, "optimizer.weight", c->weight));
     PVT_OK(pv_plan_set(p, "optimizer.calibration", c->calibration));
+    if (c->share) PVT_OK(pv_plan_set(p, "optimizer.share", c->share));
     PVT_OK(pv_plan_set(p, "budget.relation", replace ? "replace" : "zero-out"));
     PVT_OK(pv_plan_set(p, "budget.noise_multiplier", "1.5"));
     PVT_OK(pv_plan_set(p, "budget.epsilon", "1e6"));
@@ -109,6 +120,8 @@ static pv_plan *make_plan(pv_ctx *ctx, const config *c, bool replace)
     return p;
 }
 
+enum { moment_events = 7 }; /* share 0.25 of 22 events for the steps: growth 3 over 12 steps */
+
 /* One pair of rows; false: refused. */
 static bool replay(pv_ctx *ctx, const config *c, const rowpair *p, bool csr, tape *out)
 {
@@ -118,6 +131,7 @@ static bool replay(pv_ctx *ctx, const config *c, const rowpair *p, bool csr, tap
     pv_result *r = NULL;
 
     tp->d = P * (c->classes > 2 ? c->classes : 1);
+    tp->moments = !c->share || strcmp(c->share, "0") == 0 ? 0 : strcmp(c->sampler, "full") == 0 ? 1 : moment_events;
     put_row(t, c, p, 0);
     if (csr) pvt_table_as_csr(t);
     const pv_status s = pvi_run_matrix(plan, &t->m, watch, tp, &r);
@@ -130,6 +144,7 @@ static bool replay(pv_ctx *ctx, const config *c, const rowpair *p, bool csr, tap
         PVT_IS(tp->at, tp->n);
         pv_result_free(r);
         out->whole = fmax(out->whole, tp->whole);
+        out->moment = fmax(out->moment, tp->moment);
         out->grad = fmax(out->grad, tp->grad);
         out->hess = fmax(out->hess, tp->hess);
     }
@@ -186,12 +201,30 @@ static void check_config(pv_ctx *ctx, const config *c, bool csr)
         PVT_CHECK(most.hess <= kh * s * K * 1.01, "%s: Hessian moved by %g, at most %g", c->model, most.hess,
                   kh * s * K);
         if (strcmp(c->sampler, "full") != 0) continue;
+        if (c->share && strcmp(c->share, "0") != 0) { /* turned rows need not reach their limits */
+            PVT_CHECK(most.moment >= 0.99 && most.moment <= 1.0, "second moments moved by %.4f of the sensitivity",
+                      most.moment);
+            continue;
+        }
         if (strcmp(c->model, "logistic") == 0 || strcmp(c->model, "squared") == 0) /* phi'' is K at the start */
             PVT_CHECK(most.hess >= (paper ? 0.7 : 0.99) * kh * s * K, "the Hessian's limit is not reached: %.3f",
                       most.hess / (kh * s * K));
         if (clipped)
             PVT_CHECK(most.grad >= 0.9 * kg * C, "the gradient's limit is not reached: %.3f", most.grad / (kg * C));
     }
+}
+
+static void check_turned(pv_ctx *ctx, config c)
+{
+    c.share = "0.25";
+    check_config(ctx, &c, false);
+    c.clip = "0.05";
+    c.weight = "3";
+    check_config(ctx, &c, true);
+    c.sampler = "poisson";
+    check_config(ctx, &c, false);
+    c.sampler = "fixed";
+    check_config(ctx, &c, false);
 }
 
 static void every_second_order_method(void **state)
@@ -207,8 +240,10 @@ static void every_second_order_method(void **state)
         if (!((const pv_optimizer_ops *)(const void *)h)->joint) continue;
         for (int m = 0; m < (strcmp(h->name, "tr") == 0 ? 6 : 2); m++) { /* the release is the same for all of them */
             const int64_t classes = m < 3 ? 2 : m == 5 ? 4 : 0;
-            config c = { models[m], h->name, "full", "auto", "0.7", "default", classes };
+            const bool region = strcmp(h->name, "gd-sosp") != 0;
+            config c = { models[m], h->name, "full", "auto", "0.7", "default", region ? "0" : NULL, classes };
             check_config(ctx, &c, false);
+            if (region && m < 5) check_turned(ctx, c);
             c.clip = "0.05";
             c.weight = "3";
             check_config(ctx, &c, true);
