@@ -171,7 +171,7 @@ static void guarantee(FILE *f, const findings *r)
     fputs("<tr><th>releases</th><td>", f);
     put_event(f, jv_get(c, "events"));
     fputs("</td></tr>\n", f);
-    fact(f, "bound on one row's gradient", "%g", jv_num(jv_get(c, "clip_norm")));
+    fact(f, "bound on what one row adds to a release", "%g", jv_num(jv_get(c, "clip_norm")));
     fact(f, "sensitivity, rounding included", "%.8g", jv_num(jv_get(c, "sensitivity")));
     fact(f, "noise, standard deviation", "%.6g", jv_num(jv_get(c, "noise_stddev")));
     fputs("</table></div>\n<h2>What it rests on</h2>\n", f);

@@ -69,7 +69,8 @@ static void show_noise(jv v)
     const double scale = jv_num(jv_get(v, "noise_stddev")), z = jv_num(jv_get(v, "noise_multiplier"));
     jv_str(jv_get(jv_get(v, "settings"), "mechanism"), mechanism, sizeof mechanism);
     if (strcmp(mechanism, "select") == 0) row("noise", "private choices, each of epsilon %.4g", 1.0 / z);
-    else if (strcmp(mechanism, "ball") == 0) row("noise", "uniform in a ball of radius %.4g around a sum of gradients", scale);
+    else if (strcmp(mechanism, "ball") == 0)
+        row("noise", "uniform in a ball of radius %.4g around a sum of gradients", scale);
     else row("noise", "standard deviation %.4g on each entry of a sum of gradients, multiplier %.4g", scale, z);
 }
 
@@ -97,8 +98,10 @@ void show_run(jv v)
     }
     row("fit", "%s with %s weights on %s rows", jv_str(jv_get(v, "model"), a, sizeof a),
         with_commas(jv_num(jv_get(v, "parameters")), n1), with_commas(jv_num(jv_get(v, "rows")), n2));
-    row("optimizer", "%s, %s steps, gradients clipped at %.4g", jv_str(jv_get(v, "optimizer"), b, sizeof b),
-        with_commas(jv_num(jv_get(v, "steps")), n1), jv_num(jv_get(v, "clip_norm")));
+    const bool joint = jv_get(jv_get(v, "settings"), "optimizer.weight").p; /* of the Hessian in a release */
+    row("optimizer", "%s, %s steps, %s clipped at %.4g", jv_str(jv_get(v, "optimizer"), b, sizeof b),
+        with_commas(jv_num(jv_get(v, "steps")), n1), joint ? "gradient and Hessian together" : "gradients",
+        jv_num(jv_get(v, "clip_norm")));
     if (private) show_guarantee(v);
 }
 
