@@ -2,7 +2,7 @@
  *
  * Iterates  as opt_tr.c, each event a fresh Poisson sample of the rows: step t averages the releases of u_t samples,
  *           (g_t, H_t) = mean of u_t joint releases at w, one sample each                                    (1)
- * Returns   the mean of the last half of the iterates
+ * Returns   what tr does
  *
  * Privacy   (1) is u_t Poisson-sampled Gaussian events; gradient and Hessian of one sample share one event.  The
  *           loss-distribution accountant composes them.
@@ -14,7 +14,7 @@
  *           sums m = gamma n rows with noise z Delta, so z = m sigma/Delta, Delta = B or 2 B as in run/noise.c (8).
  *           What is certified is the accountant's epsilon for that z.
  * Defaults  T = 48, growth 1; a sample holds n/10 rows (at least 512): sampler.batch.
- * Cost      sum_t u_t samples, and T eigendecompositions; 5 d^2 doubles, and turned rows as floats.
+ * Cost      sum_t u_t samples, and T eigendecompositions; 7 d^2 doubles, and turned rows as floats.
  * Reference D. Wang, J. Xu 2020, Algorithm 2; Abadi et al. 2016 for the sampled Gaussian. */
 #include "opt/region.h"
 

@@ -22,7 +22,7 @@
  *           with accountant=zcdp:conversion=paper its variances are 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi), as
  *           printed.
  * Defaults  T = 48, growth 1; the rest in region.c.
- * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 5 d^2 doubles,
+ * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 7 d^2 doubles,
  *           and turned rows as floats.
  * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region
  *           method, ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */

@@ -252,10 +252,9 @@ static double added(const pvi_region *s, const pvi_second_cfg *c, const pv_probl
 
 /* The release at s->v becomes gradient and Hessian of the model to step with. */
 static pv_status model(pvi_region *s, const pvi_second_cfg *c, const pv_problem *p, const double *w, int64_t t,
-                       int64_t units)
+                       int64_t units, bool alone)
 {
     const int64_t d = p->d;
-    const bool alone = t == 1 || c->calibration == PVI_SECOND_PAPER;
     const double noise = pvi_second_noise(p, units);
     const double weight = s->metric.gentle ? fmin(1.0, 2.0 * (double)t / (double)c->loop.steps) : 1.0; /* (7) */
     pv_status st = PV_OK;
@@ -326,14 +325,14 @@ pv_status pvi_region_step(void *s_, const void *c_, const pv_problem *p, int64_t
     pvi_region *s = s_;
     const pvi_second_cfg *c = c_;
     const int64_t d = p->d, units = s->stop ? s->s.left : pvi_second_units(c, t);
-    const bool plain = t == 1 || c->calibration == PVI_SECOND_PAPER;
+    const bool alone = t == 1 || c->calibration == PVI_SECOND_PAPER; /* no release before this one counts */
     pv_status st = PV_OK;
 
     pvi_loop_begin(&s->s.loop, p, t, o, w);
     if (t == 1 && (st = begin(s, c, p, o, w)) != PV_OK) return st;
     if ((st = pvi_second_query(&s->s, o, s->v, units)) != PV_OK) return st;
-    if ((st = model(s, c, p, w, t, units)) != PV_OK) return st;
-    if (plain || accept(s, d, c->radius * s->metric.unit, sqrt(s->variance))) move_base(s, d);
+    if ((st = model(s, c, p, w, t, units, alone)) != PV_OK) return st;
+    if (alone || accept(s, d, c->radius * s->metric.unit, sqrt(s->variance))) move_base(s, d);
     if ((st = pvi_trust_solve(&s->s.trust, s->H, s->g, s->radius, s->h)) != PV_OK)
         return pvi_fail(p->ctx, st, "the trust-region step has no solution in numbers");
     for (int64_t j = 0; j < d; j++) s->v[j] = s->base[j] + s->h[j];

@@ -155,7 +155,6 @@ static pv_status open_work(work *k, int64_t d, pv_arena *a)
     k->curved = k->slope + d;
     k->next = k->curved + d;
     k->step = k->next + d;
-    memset(k->refused, 0, (size_t)d * sizeof *k->refused);
     return PV_OK;
 }
 

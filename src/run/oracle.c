@@ -350,10 +350,12 @@ pv_status pv_query_hess(pv_oracle *o, const double *w, int64_t units, double *g,
 static bool make_room(pv_oracle *o)
 {
     const size_t n = (size_t)o->dom.n, p = (size_t)o->dom.p;
+    if (o->turned.x) return true;
     o->turned = (pvi_matrix) { .ctx = o->ctx, .domain = o->m->domain, .ld = o->dom.p, .y = o->m->y };
-    o->turned.x = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
     o->turned.norm = pv_arena_get(o->arena, sizeof(float) * n);
-    return o->turned.x && o->turned.norm;
+    if (o->turned.norm)
+        o->turned.x = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
+    return o->turned.x;
 }
 
 pv_status pv_query_moment(pv_oracle *o, int64_t units, double *M)
@@ -394,7 +396,6 @@ pv_status pv_turn_rows(pv_oracle *o, const double *A)
     PVI_REQUIRE(j->joint.row_norm > 0.0 && o->turned.x && o->m != &o->turned);
     float *B = pv_arena_get(o->arena, sizeof *B * (size_t)(p * lda));
     if (!B) return pvi_nomem(o->ctx);
-    memset(B, 0, sizeof *B * (size_t)(p * lda));
     for (int64_t i = 0; i < p; i++)
         for (int64_t k = 0; k < p; k++) B[i * lda + k] = (float)A[i * p + k];
     turning t = { o, B, lda };
