@@ -32,9 +32,11 @@ int run_prepare(cli *c, const item *it, const place *p, record *r)
     const char *data = item_data(it, s, &s->lines[r->line], p->quick);
     const int code = data ? data_open(c, p, data, &src) : EXIT_DONE;
     char *settings = settings_of(it, p, r, src.settings);
-    const char *verb = it->sweeps[r->sweep].compute ? "" : it->plan ? "privet plan" : "privet train ";
-    if (asprintf(&r->command, "%s%s%s%s%s", verb, src.train, settings, *src.test ? " | test " : "", src.test) < 0)
-        abort();
+    const char *verb = it->plan ? "privet plan" : "privet train ", *quick = p->quick ? " --quick" : "";
+    const int len = s->compute ? asprintf(&r->command, "privet reproduce %s%s #%s", it->name, quick, settings)
+                               : asprintf(&r->command, "%s%s%s%s%s", verb, src.train, settings,
+                                          *src.test ? " | test " : "", src.test);
+    if (len < 0) abort();
     free(settings);
     return code;
 }
@@ -177,7 +179,8 @@ int run_once(cli *c, const item *it, const place *p, record *r)
     pv_plan *plan = NULL;
     char *test = NULL;
     for (int i = 0; i < MEASURES; i++) r->m[i] = NAN;
-    if (it->sweeps[r->sweep].compute) return it->sweeps[r->sweep].compute(c, r->command, r);
+    if (it->sweeps[r->sweep].compute)
+        return it->sweeps[r->sweep].compute(c, strchr(r->command, '#') + 1, r);
     pv_status s = plan_of(c, it, p, r->command, &plan, &test);
     if (s == PV_OK) s = it->plan ? ask_plan(c, it, plan, r) : train(c, it, p, plan, test, r);
     pv_plan_free(plan);

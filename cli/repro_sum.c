@@ -182,16 +182,35 @@ static void put_picture(FILE *f, const item *it, const summary *s)
     fputs("</svg>\n", f);
 }
 
-/* What was run, once for all runs of a point. */
+/* The words of a command from `from` to `end`, each as the shell reads it. */
+static void put_words(FILE *f, const char *from, const char *end)
+{
+    while (from < end) {
+        const char *word = memchr(from, ' ', (size_t)(end - from)), *stop = word ? word : end;
+        const int len = (int)(stop - from);
+        const bool plain = (int)strcspn(from, "|&;<>()$`\\\"*?[~") >= len;
+        fprintf(f, plain ? "%.*s" : "'%.*s'", len, from);
+        if (word) fputc(' ', f);
+        from = stop + 1;
+    }
+}
+
+/* What was run, once for all runs of a point.  What is computed without a run has the one command that computes all
+ * points; behind its # stand the settings of this one. */
 static void put_commands(FILE *f, const records *all)
 {
+    bool computed = false;
     for (int i = 0; i < all->n; i++) {
         const record *r = &all->at[i];
-        if (r->run != 1 || !*r->command) continue;
-        const char *test = strstr(r->command, " | test ");
-        fprintf(f, "%.*s", test ? (int)(test - r->command) : (int)strlen(r->command), r->command);
+        const char *end = strstr(r->command, " #"), *test = strstr(r->command, " | test ");
+        if (r->run != 1 || (end && computed)) continue;
+        computed = computed || end;
+        put_words(f, r->command, end ? end : test ? test : r->command + strlen(r->command));
         if (strncmp(r->command, "privet train", 12) == 0) fputs(" --out MODEL", f);
-        if (test) fprintf(f, " && privet eval MODEL %s", test + 8);
+        if (test) {
+            fputs(" && privet eval MODEL ", f);
+            put_words(f, test + 8, test + strlen(test));
+        }
         fputc('\n', f);
     }
 }

@@ -13,6 +13,18 @@ done
 ok reproduce list
 has out 'privacy of a step with noise from the unit ball'
 
+# FILE: every line is a command of privet that the shell understands, no two are the same, and the first and the last do
+# what they say.  MODEL stands for a file of one's own, DATA and RESULTS are the folders.
+commands_run() {
+    check "$1: has lines" test -s "$1"
+    check "$1: for the shell" sh -n "$1"
+    same "$1: begins with privet" '' "$(grep -v '^privet \(train\|plan\|reproduce\) ' "$1")"
+    same "$1: twice the same" '' "$(sort "$1" | uniq -d)"
+    sed -n '1p;$p' "$1" | sort -u >some.sh
+    mkdir -p bin && ln -sf "$PRIVET_COMMAND" bin/privet
+    PATH=$work/bin:$PATH sh -e some.sh >out 2>err || problem "$1: $(cat some.sh err)"
+}
+
 # ---- one item that needs no data
 ok reproduce prgd-fig2 --quick
 has out 'results/prgd-fig2.csv .svg .commands: 132 runs, 132 of them now'
@@ -28,14 +40,26 @@ command=$(sed -n 's/^privet //p' results/prgd-fig2.commands | grep 'clip=0.25 .*
 # shellcheck disable=SC2086  # words of a command
 privet $command --json >plan.json 2>/dev/null
 same 'by hand' 0.367188 "$(awk '/"kind": "ball"/ { getline; printf "%.6f", $2 }' plan.json)"
+commands_run results/prgd-fig2.commands
 ok reproduce ls-table3
 same 'gamma at sigma 1' 0.447214 "$(awk -F, '$2 == "\"d = 1000\"" && $3 == 1 { print $4 }' results/ls-table3.csv)"
 awk -F, 'NR > 1 && ($9 > 0.00051 || $9 < -0.00051) { exit 1 }' results/ls-table3.csv || problem 'gamma is not the printed one'
 ok reproduce ls-table4
 awk -F, 'NR > 1 && ($9 > 0.00051 || $9 < -0.00051) { exit 1 }' results/ls-table4.csv || problem 'beta is not the printed one'
 
+ok reproduce ls-fig2
+for name in ls-table3 ls-table4 ls-fig2; do
+    cp results/$name.csv before.csv
+    rm results/$name.csv # the command makes it again
+    same "$name: the command" "privet reproduce $name" "$(cat results/$name.commands)"
+    commands_run results/$name.commands
+    check "$name: the same again" cmp before.csv results/$name.csv
+done
+
 # ---- claims of the papers about order, on what needs no rows
 ok reproduce sbcd-fig1 --quick
+same 'sbcd-fig1: the command' 'privet reproduce sbcd-fig1 --quick' "$(cat results/sbcd-fig1.commands)"
+commands_run results/sbcd-fig1.commands
 series() { # SCHEDULE: the loss after K epochs, one a line
     awk -F, -v s="\"$1\"" '$1 == "\"(b) Loss after K epochs\"" && $2 == s { print $4 }' results/sbcd-fig1.csv
 }
@@ -97,6 +121,8 @@ has out 'NOT PRIVATE'
 same 'what was recorded stays' "$(cat before.csv)" "$(head -n $((kept + 1)) r/runs.csv)"
 ok reproduce tr-fig6 --quick --runs 1 --out r
 has out '16 runs, 0 of them now'
+ln -s data DATA && ln -s r RESULTS
+commands_run r/tr-fig6.commands
 # certificates hold, and the claims of the paper about order hold on this table
 for certificate in r/certificates/tr-fig6-*DP-TR-1-1.json r/certificates/tr-fig6-*DP-STR-0.2-1.json; do
     ok verify "$certificate"
@@ -112,7 +138,7 @@ has r.html 'Optimality gap'
 mv r.html results.html
 in_browser results.html
 ok report results -o report.html
-same 'pictures in the page' 5 "$(grep -c '<svg ' report.html)"
+same 'pictures in the page' 7 "$(grep -c '<svg ' report.html)"
 same 'addresses in the page' 'http://www.w3.org/2000/svg' "$(grep -oE 'https?://[^" ]*' report.html | sort -u)"
 has report.html '0.2425 (0.243)'
 ok report results --markdown -o report.md
