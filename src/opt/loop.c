@@ -54,7 +54,7 @@ pv_status pvi_loop_end(pvi_loop *l, const pv_problem *p, int64_t t, double *w)
     return PV_DONE;
 }
 
-double pvi_schedule(int64_t kind, int64_t t, int64_t T)
+static double shape(int64_t kind, int64_t t, int64_t T)
 {
     const double x = (double)(t - 1) / (double)T;
     switch (kind) {
@@ -63,4 +63,9 @@ double pvi_schedule(int64_t kind, int64_t t, int64_t T)
     case 3: return x < 0.5 ? 1.0 : x < 0.75 ? 0.1 : 0.01;
     default: return 1.0;
     }
+}
+
+double pvi_schedule(int64_t kind, int64_t drop, int64_t t, int64_t T)
+{
+    return shape(kind, t, T) * (drop > 0 && t > drop ? 0.1 : 1.0);
 }

@@ -38,7 +38,12 @@ pv_status pvi_loop_end(pvi_loop *l, const pv_problem *p, int64_t t, double *w);
 
 /* ---- schedules: factor of the base step at t = 1 .. T -------------------------------------------------- */
 #define PVI_SCHEDULE_CHOICES "constant|inverse|cosine|decay"
-double pvi_schedule(int64_t kind, int64_t t, int64_t T);
+double pvi_schedule(int64_t kind, int64_t drop, int64_t t, int64_t T);
+#define PVI_DROP_ROW(cfg)                                                                                            \
+    {                                                                                                                \
+        "drop", PV_I64, offsetof(cfg, drop), 0, 0, 1e15, false,                                                      \
+            "steps after which eta is a tenth of what it was; 0: never", NULL                                        \
+    }
 
 /* ---- defaults (defaults.c): from public quantities only, each with a note that says why ---------------------- */
 typedef struct pvi_pace { /* in: NAN or PV_AUTO_I64 where the method may choose; out: chosen                    */

@@ -26,7 +26,7 @@ static const double LONGEST = 0.05;
 typedef struct cfg {
     pvi_loop_cfg loop;
     double step, beta1, beta2, smoothing;
-    int64_t schedule, calibration;
+    int64_t schedule, drop, calibration;
 } cfg;
 
 typedef struct state {
@@ -43,6 +43,7 @@ static const pv_param params[] = {
     { "smoothing", PV_F64, offsetof(cfg, smoothing), 0, 0, 1e6, false,
       "sigma, Laplacian smoothing of the noisy gradient", NULL },
     { "schedule", PV_ENUM, offsetof(cfg, schedule), 0, 0, 0, false, "how eta shrinks", PVI_SCHEDULE_CHOICES },
+    PVI_DROP_ROW(cfg),
     PVI_CALIBRATION_ROW(cfg, "paper: noise by Theorem 2 of DP-LSSGD, where it holds"),
     { 0 }
 };
@@ -96,7 +97,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 {
     state *s = s_;
     const cfg *c = c_;
-    const double eta = c->step * pvi_schedule(c->schedule, t, c->loop.steps);
+    const double eta = c->step * pvi_schedule(c->schedule, c->drop, t, c->loop.steps);
 
     pvi_loop_begin(&s->loop, p, t, o, w);
     const pv_status st = pv_query_grad(o, w, s->g); /* the only data access */

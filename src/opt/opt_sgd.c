@@ -7,8 +7,8 @@
  *           A_sigma = I - sigma L, L the periodic one-dimensional Laplacian (smooth.c)
  * Returns   by default the average of the last half of the iterates
  *
- * Names     eta_t: step, times its schedule, times min(1, t/(warmup T))   T: steps   beta: momentum
- *           sigma: smoothing
+ * Names     eta_t: step, times its schedule, times min(1, t/(warmup T)), a tenth of that after drop steps   T: steps
+ *           beta: momentum   sigma: smoothing
  * Warm-up   where a run starts, all rows pull the same way and the clipped gradient is near its bound; later it is a
  *           tenth of that or less.  A step that suits the later part would throw a network so far at first that many
  *           of its relu units never answer again.
@@ -25,7 +25,7 @@
 typedef struct cfg {
     pvi_loop_cfg loop;
     double step, momentum, smoothing, warmup;
-    int64_t schedule, calibration;
+    int64_t schedule, drop, calibration;
 } cfg;
 
 typedef struct state {
@@ -43,6 +43,7 @@ static const pv_param params[] = {
     { "warmup", PV_F64, offsetof(cfg, warmup), PV_AUTO, 0, 1, false,
       "share of the steps over which eta grows to its full length; auto: 0, and 0.2 for a network", NULL },
     { "schedule", PV_ENUM, offsetof(cfg, schedule), 0, 0, 0, false, "how eta shrinks", PVI_SCHEDULE_CHOICES },
+    PVI_DROP_ROW(cfg),
     PVI_CALIBRATION_ROW(cfg, "paper: noise by Theorem 2 of DP-LSSGD, where it holds"),
     { 0 }
 };
@@ -82,7 +83,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     state *s = s_;
     const cfg *c = c_;
     const double T = (double)c->loop.steps, full = fmax(c->warmup * T, 1.0),
-                 eta = c->step * pvi_schedule(c->schedule, t, c->loop.steps) * fmin(1.0, (double)t / full);
+                 eta = c->step * pvi_schedule(c->schedule, c->drop, t, c->loop.steps) * fmin(1.0, (double)t / full);
 
     pvi_loop_begin(&s->loop, p, t, o, w);
     const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
