@@ -20,7 +20,7 @@ const option cli_options[] = {
     { "privacy", "privacy", "on|off", "off: fit without noise; every output says NOT PRIVATE", PLAN },
     { "diagnostics", "run.diagnostics", NULL, "report quantities that are NOT PRIVATE, such as the training loss",
       PLAN },
-    { "seed", "run.seed", "N", "repeatable noise for tests: NOT PRIVATE", PLAN },
+    { "seed", "run.seed", "N", "repeatable noise for tests: NOT PRIVATE", PLAN | OPT_REPRO },
     { "rows", "data.rows", "N", "number of rows, instead of counting them", PLAN },
     { "features", "data.features", "P", "number of columns, instead of measuring it", PLAN },
     { "schema", "data.schema", "FILE", "declares columns, bounds, categories and the label", PLAN | OPT_DATA },

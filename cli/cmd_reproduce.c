@@ -134,7 +134,8 @@ static int list(cli *c)
     }
     if (c->args.json) puts("\n]");
     else
-        puts("\nMinutes are about those of two cores.  privet reproduce NAME|all [--quick] [--runs N] [--full] "
+        puts("\nMinutes are about those of two cores.  privet reproduce NAME|all [--quick] [--runs N] [--seed N] "
+             "[--full] "
              "[--out FOLDER]");
     return EXIT_DONE;
 }
@@ -227,7 +228,7 @@ static int do_item(work *w, const item *it)
     const int runs = w->runs;
     int code = each_run(it, &w->p, do_run, w);
     if (code == EXIT_DONE) {
-        summary s = summarize(it, &w->done, w->p.quick);
+        summary s = summarize(it, &w->done, &w->p);
         code = summary_write(w->c, it, &w->p, &s, &w->done);
         summary_free(&s);
     }
@@ -286,14 +287,14 @@ static int do_all(work *w, const item *only)
     return code == EXIT_DONE && w->skipped ? EXIT_MISSING : code;
 }
 
-static int take_runs(cli *c, place *p)
+/* A whole number from 1 to most; 0: not set. */
+static int take_number(cli *c, const char *key, const char *name, long most, long *out)
 {
-    const char *text = setting_value(c, "runs");
+    const char *text = setting_value(c, key);
     char *end;
-    const long n = text ? strtol(text, &end, 10) : 0;
-    if (text && (*end || end == text || n < 1 || n > 1000))
-        return usage("--runs %s: a whole number from 1 to 1000 is needed", text);
-    p->runs = (int)n;
+    *out = text ? strtol(text, &end, 10) : 0;
+    if (text && (*end || end == text || *out < 1 || *out > most))
+        return usage("--%s %s: a whole number from 1 to %ld is needed", name, text, most);
     return EXIT_DONE;
 }
 
@@ -303,8 +304,9 @@ int cmd_reproduce(cli *c)
     work w = { .c = c };
     for (int i = 0; i < c->args.n_settings; i++) {
         const char *key = c->args.settings[i].key;
-        if (strcmp(key, "runs") != 0 && strcmp(key, "quick") != 0 && strcmp(key, "full") != 0)
-            return usage("reproduce has no setting %s; there is --runs, --quick and --full", key);
+        if (strcmp(key, "runs") != 0 && strcmp(key, "quick") != 0 && strcmp(key, "full") != 0 &&
+            strcmp(key, "run.seed") != 0)
+            return usage("reproduce has no setting %s; there is --runs, --seed, --quick and --full", key);
     }
     if (strcmp(name, "list") == 0) return list(c);
     const item *it = repro_find(name);
@@ -317,8 +319,11 @@ int cmd_reproduce(cli *c)
                     .quick = setting_value(c, "quick") != NULL,
                     .full = setting_value(c, "full") != NULL };
     data_find(&w.p);
-    const int code = take_runs(c, &w.p);
+    long runs;
+    int code = take_number(c, "runs", "runs", 1000, &runs);
+    if (code == EXIT_DONE) code = take_number(c, "run.seed", "seed", 1000000, &w.p.seed);
     if (code != EXIT_DONE) return code;
+    w.p.runs = (int)runs;
     pv_ctx_on_log(c->ctx, NULL, NULL); /* notes of hundreds of runs help nobody */
     signals_phase(PHASE_KEPT);
     return do_all(&w, it);

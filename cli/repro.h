@@ -100,7 +100,8 @@ typedef struct place {
     const char *out;  /* folder of results */
     const char *data; /* folder of data sets; NULL: there is none */
     bool quick, full;
-    int runs; /* 0: the item's own */
+    int runs;  /* 0: the item's own */
+    long seed; /* of run 1; 0: noise from the operating system, as in any other run */
 } place;
 int item_runs(const item *it, const place *p);
 
@@ -138,8 +139,9 @@ typedef struct summary {
     point *at; /* owned */
     int n;
     bool quick;
+    long seed; /* of run 1; 0: none */
 } summary;
-summary summarize(const item *it, const records *all, bool quick);
+summary summarize(const item *it, const records *all, const place *p);
 /* CSV, SVG, commands; exit code */
 int summary_write(cli *c, const item *it, const place *p, const summary *s, const records *all);
 bool summary_read(const item *it, const char *folder, summary *out);

@@ -21,6 +21,7 @@ static char *settings_of(const item *it, const place *p, const record *r, const 
         if (*text) fprintf(f, " %s", text);
         free(text);
     }
+    if (p->seed && !s->compute && !it->plan) fprintf(f, " run.seed=%ld", p->seed + r->run - 1);
     if (fclose(f) != 0) abort();
     return all;
 }

@@ -100,9 +100,9 @@ static bool first_of_its_point(const records *all, int i)
     return true;
 }
 
-summary summarize(const item *it, const records *all, bool quick)
+summary summarize(const item *it, const records *all, const place *where)
 {
-    summary s = { .quick = quick };
+    summary s = { .quick = where->quick, .seed = where->seed };
     for (int k = 0; it->panels[k].title; k++) {
         const panel *p = &it->panels[k];
         const int of = sweep_of(it, p);
@@ -157,7 +157,9 @@ static void put_table(FILE *f, const item *it, const summary *s)
         put_cell(f, p->paper);
         put_cell(f, p->paper_spread);
         put_cell(f, p->mean - p->paper);
-        fprintf(f, ",%s\n", s->quick ? "quick" : "whole");
+        fputs(s->quick ? ",quick" : ",whole", f);
+        if (s->seed) fprintf(f, " seed %ld", s->seed);
+        fputc('\n', f);
     }
 }
 
@@ -260,6 +262,7 @@ static bool take_point(const item *it, char *text, summary *s)
     p->paper_spread = take_number(&rest);
     take_number(&rest);
     s->quick = strncmp(rest, "quick", 5) == 0;
+    if (sscanf(rest, "%*s seed %ld", &s->seed) != 1) s->seed = 0;
     return true;
 }
 

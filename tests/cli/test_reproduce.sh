@@ -89,7 +89,8 @@ has out 'left out: it runs with --full'
 fails 2 'privet: unknown table or figure tr-fig5; did you mean tr-fig2?' reproduce tr-fig5
 fails 2 'privet: unknown table or figure everything; privet reproduce list shows what there is' reproduce everything
 fails 2 'privet: --runs none: a whole number from 1 to 1000 is needed' reproduce prgd-fig2 --runs none
-fails 2 'privet: reproduce has no setting clip; there is --runs, --quick and --full' reproduce prgd-fig2 clip=1
+fails 2 'privet: reproduce has no setting clip; there is --runs, --seed, --quick and --full' reproduce prgd-fig2 clip=1
+fails 2 'privet: --seed 0: a whole number from 1 to 1000000 is needed' reproduce prgd-fig2 --seed 0
 fails 2 'privet: unknown option --quik for reproduce; did you mean --quick?' reproduce all --quik
 
 # ---- going on where it stopped: a small IJCNN1 of the right shape, an end in the middle, and a torn line
@@ -130,6 +131,19 @@ done
 gap() { awk -F, -v s="\"$1\"" -v x="$2" '$1 == "\"Optimality gap\"" && $2 == s && $3 == x { print $4 }' r/tr-fig6.csv; }
 check 'DP-TR beats DP-GD' awk "BEGIN { exit !($(gap DP-TR 1) < $(gap DP-GD 1)) }"
 check 'more budget, less gap' awk "BEGIN { exit !($(gap DP-TR 2) < $(gap DP-TR 0.2)) }"
+
+# ---- seeds: run k of every point takes seed S + k - 1, is repeatable, and is no run of the unseeded set
+ok reproduce tr-fig6 --quick --runs 1 --seed 5 --out s
+points=$(wc -l <s/tr-fig6.commands)
+has out "$points runs, $points of them now"
+has s/tr-fig6.csv 'quick seed 5'
+same 'the seed is in every command' "$points" "$(grep -c ' run.seed=5 ' s/tr-fig6.commands)"
+ok reproduce tr-fig6 --quick --runs 1 --seed 5 --out again
+gaps() { grep '^"Optimality gap"' "$1/tr-fig6.csv" | cut -d, -f2-4; }
+same 'repeatable' "$(gaps s)" "$(gaps again)"
+check 'and unlike others' test "$(gaps s)" != "$(gaps r)"
+ok report s --markdown -o s.md
+has s.md 'privet reproduce tr-fig6 --quick --runs 1 --seed 5'
 
 # ---- the page
 fails 3 'privet: empty holds no results; privet reproduce all --quick --out empty makes them' report empty -o e.html

@@ -1,0 +1,47 @@
+#!/bin/sh
+# paired.sh RESULTS... - what smoothing changes, seed by seed: from the runs that `privet reproduce NAME --seed S` recorded.
+#
+# Two runs are a pair where their commands, seed included, differ in optimizer.smoothing only.  As CSV: optimizer, step,
+# noise multiplier or epsilon, steps, sigma, pairs, accuracy in percent without and with smoothing, the mean difference, its
+# standard deviation, and the differences themselves.
+set -eu
+for folder in "${@:?usage: paired.sh RESULTS...}"; do tail -n +2 "$folder/runs.csv"; done | awk '
+    function setting(command, key) {
+        if (!match(command, " " key "=[^ ]*")) return ""
+        return substr(command, RSTART + length(key) + 2, RLENGTH - length(key) - 2)
+    }
+    {
+        end = index(substr($0, 2), "\"") + 1
+        command = substr($0, 2, end - 2)
+        split(substr($0, end + 2), rest, ",") # run, version, value, accuracy
+        seed = setting(command, "run.seed")
+        if (seed == "" || rest[4] == "") next
+        sigma = setting(command, "optimizer.smoothing") + 0
+        sub(/ optimizer.smoothing=[^ ]*/, "", command)
+        accuracy[command, sigma] = 100 * rest[4]
+        if (sigma > 0) smoothed[command, sigma] = 1
+    }
+    END {
+        print "optimizer,step,noise,steps,sigma,pairs,without,with,difference,spread,differences"
+        for (pair in smoothed) {
+            split(pair, part, SUBSEP)
+            if (!((part[1], 0) in accuracy)) continue
+            noise = setting(part[1], "budget.noise_multiplier")
+            what = setting(part[1], "optimizer") "," setting(part[1], "optimizer.step") "," \
+                (noise == "" ? "epsilon " setting(part[1], "budget.epsilon") : "z " noise) "," \
+                setting(part[1], "optimizer.steps") "," part[2]
+            d = accuracy[part[1], part[2]] - accuracy[part[1], 0]
+            n[what]++
+            low[what] += accuracy[part[1], 0]
+            high[what] += accuracy[part[1], part[2]]
+            sum[what] += d
+            squares[what] += d * d
+            all[what] = all[what] sprintf(" %+.2f", d)
+        }
+        for (what in n) {
+            mean = sum[what] / n[what]
+            spread = n[what] > 1 ? sqrt((squares[what] - n[what] * mean * mean) / (n[what] - 1)) : 0
+            printf "%s,%d,%.2f,%.2f,%+.2f,%.2f,%s\n", what, n[what], low[what] / n[what], high[what] / n[what], mean, spread, \
+                substr(all[what], 2) | "sort -t, -k1,1 -k3,3 -k2,2n -k4,4n -k5,5n"
+        }
+    }'
