@@ -2,7 +2,8 @@
  *
  * `best` asks every registered accountant that supports the events and keeps the smallest upper
  * bound: each one is certified, so the minimum is.  Lower bounds are certified too: the largest
- * is kept.  The search ends early when upper and lower bound meet.
+ * is kept, and an upper bound below it, which only an error could bring about, is never returned.  The
+ * search ends early when upper and lower bound meet.
  *
  * Poisson sampling under `replace` has no agreed dominating pair.  Replacing a row is zeroing it
  * and then filling it, two zero-out steps, so if the events cost (e, d) under zero-out,
@@ -114,19 +115,20 @@ static pv_status group_epsilon(const run *r, double delta, double *eps)
     double lo = 0.0, hi = 0.5, flo = 50.0, fhi;
     int safe = -1;
     *eps = INFINITY;
-    for (; (fhi = group_excess(r, hi, delta, &s)) > 0.0; lo = hi, flo = fhi, hi *= 2)
-        if (s != PV_OK || hi > 1e3) return s; /* e^hi has left the range of a double */
-    for (int i = 1; s == PV_OK && hi - lo > 1e-9 * hi; i++) {
+    for (int i = 0; (fhi = group_excess(r, hi, delta, &s)) > 0.0; i++, lo = hi, flo = fhi, hi *= 2)
+        if (s != PV_OK || hi > 1e3 || !PVI_TURN(GROUP_RISE, i)) return s; /* e^hi has left the range of a double */
+    for (int i = 1; PVI_TURN(GROUP_CLOSE, i) && hi - lo > 1e-9 * hi; i++) {
         const double edge = 0.4e-9 * hi, guess = (lo * fhi - hi * flo) / (fhi - flo);
         double e = fmin(fmax(guess + (safe == 1 ? -edge : edge), lo + edge), hi - edge);
         if (i % 4 == 0 || !(fhi < 0.0)) e = 0.5 * (lo + hi); /* when it stalls, or fhi says nothing */
         const double f = group_excess(r, e, delta, &s);
+        if (s != PV_OK) break; /* no more work may be done: hi holds already */
         if (f > 0.0) lo = e, flo = f, fhi *= safe == 0 ? 0.5 : 1.0;
         else hi = e, fhi = f, flo *= safe == 1 ? 0.5 : 1.0;
         safe = f <= 0.0;
     }
     *eps = 2.0 * hi;
-    return s;
+    return s == PV_E_NUMERIC ? PV_OK : s;
 }
 
 /* ---- one accountant ---------------------------------------------------------------------------------- */
@@ -206,27 +208,51 @@ static pv_status ask_named(pv_ctx *ctx, const char *text, const pvi_question *q,
                     relation_name(q), pv_status_name(s));
 }
 
-static pv_status ask_best(pv_ctx *ctx, const pvi_question *q, pvi_cost *out)
+/* Of n answers, the smallest that no certified lower bound contradicts; NULL: none.  Of epsilon and delta one was
+ * given, and is the same in all. */
+static const pvi_cost *smallest(const pvi_cost *c, int n, double lower)
 {
-    const pv_plugin *p;
+    const pvi_cost *best = NULL;
+    for (int i = 0; i < n; i++) {
+        if (c[i].epsilon < lower) continue;
+        if (!best || c[i].epsilon < best->epsilon || (c[i].epsilon == best->epsilon && c[i].delta < best->delta))
+            best = &c[i];
+    }
+    return best;
+}
+
+pv_status pvi_ask_best(pv_ctx *ctx, const pv_accountant_ops *const *ops, int n, const pvi_question *q, pvi_cost *out)
+{
+    pvi_cost cost[PVI_ACCOUNTANTS];
+    const pvi_cost *best = NULL;
     double lower = 0.0;
-    *out = (pvi_cost) { .epsilon = INFINITY, .delta = INFINITY };
-    for (int64_t i = 0; (p = pv_nth(PV_KIND_accountant, i)); i++) {
-        pvi_cost c;
-        const pv_status s = pvi_ask(ctx, (const pv_accountant_ops *)p, "", q, &c);
+    int known = 0;
+    for (int i = 0; i < n; i++) {
+        const pv_status s = pvi_ask(ctx, ops[i], "", q, &cost[known]);
         if (s == PV_E_NOMEM) return s;
         if (s != PV_OK) continue;
-        if (c.epsilon_lower > lower) lower = c.epsilon_lower;
-        /* one of the two was given, and is the same */
-        if (!out->accountant || c.epsilon < out->epsilon || (c.epsilon == out->epsilon && c.delta < out->delta))
-            *out = c;
-        if (lower > 0 && out->epsilon - lower <= 1e-9 * lower) break; /* nothing can be better */
+        lower = fmax(lower, cost[known++].epsilon_lower);
+        best = smallest(cost, known, lower);
+        if (best && lower > 0 && best->epsilon - lower <= 1e-9 * lower) break; /* nothing can be better */
     }
-    if (!out->accountant)
+    if (known > 0 && !best)
+        return pvi_fail(ctx, PV_E_NUMERIC, "the accountants contradict each other: none is believed");
+    if (!best)
         return pvi_fail(ctx, PV_E_UNSUPPORTED, "no accountant has a proof for these events under %s",
                         relation_name(q));
+    *out = *best;
     out->epsilon_lower = lower;
     return PV_OK;
+}
+
+static pv_status ask_best(pv_ctx *ctx, const pvi_question *q, pvi_cost *out)
+{
+    const pv_accountant_ops *ops[PVI_ACCOUNTANTS];
+    const pv_plugin *p;
+    int n = 0;
+    while (n < PVI_ACCOUNTANTS && (p = pv_nth(PV_KIND_accountant, n)))
+        ops[n++] = (const pv_accountant_ops *)(const void *)p;
+    return pvi_ask_best(ctx, ops, n, q, out);
 }
 
 /* ---- the calls ------------------------------------------------------------------------------------------ */
@@ -235,7 +261,11 @@ static pv_status checked(pv_ctx *ctx, const char *accountant, const pvi_question
 {
     if (q->rel != PV_REL_ZERO_OUT && q->rel != PV_REL_REPLACE)
         return pvi_fail(ctx, PV_E_ARG, "the relation is zero-out or replace");
-    const pv_status s = pvi_event_check(ctx, q->ev);
+    pv_status s = pvi_event_check(ctx, q->ev);
+    if (s == PV_OK && q->what == PVI_ASK_EPSILON) s = pvi_within(ctx, PVI_RANGE_DELTA, q->delta);
+    if (s == PV_OK && q->what == PVI_ASK_DELTA) s = pvi_within(ctx, PVI_RANGE_EPSILON, q->epsilon);
+    for (int64_t i = 0; s == PV_OK && q->what == PVI_ASK_CURVE && i < q->curve->n; i++)
+        s = q->curve->epsilon[i] >= 0 ? PV_OK : PV_E_ARG; /* a point below 1e-9 is as good as 0 */
     if (s != PV_OK) return s;
     return strcmp(accountant, "best") == 0 ? ask_best(ctx, q, out) : ask_named(ctx, accountant, q, out);
 }
@@ -244,7 +274,6 @@ pv_status pvi_account(pv_ctx *ctx, const char *accountant, pv_relation rel, cons
                       pvi_cost *out)
 {
     *out = (pvi_cost) { 0 };
-    if (!(delta >= 0 && delta < 1)) return pvi_fail(ctx, PV_E_ARG, "delta %g is not in [0, 1)", delta);
     pvi_cost c;
     const pv_status s = checked(ctx, accountant, &(pvi_question) { PVI_ASK_EPSILON, rel, ev, delta, 0.0, NULL }, &c);
     if (s == PV_OK) *out = c;
@@ -257,7 +286,6 @@ pv_status pvi_account_delta(pv_ctx *ctx, const char *accountant, pv_relation rel
     pvi_cost c;
     *delta = 1.0;
     if (used) *used = NULL;
-    if (!(epsilon >= 0)) return pvi_fail(ctx, PV_E_ARG, "epsilon %g is negative", epsilon);
     const pv_status s = checked(ctx, accountant, &(pvi_question) { PVI_ASK_DELTA, rel, ev, 0.0, epsilon, NULL }, &c);
     if (s != PV_OK) return s;
     *delta = c.delta;

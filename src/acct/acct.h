@@ -2,6 +2,7 @@
 #ifndef PVI_ACCT_H
 #define PVI_ACCT_H
 #include "core/core.h"
+#include "range.h"
 
 /* ---- event trees (event.c) ------------------------------------------------------------------
  * Canonical JSON, no alternatives, unknown keys and kinds refused (P5):
@@ -18,6 +19,8 @@ bool pvi_event_equal(const pv_event *x, const pv_event *y); /* false beyond the 
 /* Shape and ranges of a tree built by a program: the same rules as parsing.  Nothing else in this
  * folder trusts a tree that has not passed; a tree that is too deep or too large is PV_E_ARG. */
 pv_status pvi_event_check(pv_ctx *ctx, const pv_event *ev); /* ctx NULL: no message */
+/* PV_E_ARG with the range in words where x is outside it; ctx NULL: no message (event.c) */
+pv_status pvi_within(pv_ctx *ctx, pvi_range_id id, double x);
 enum { PVI_EVENT_DEPTH = 24 }; /* a sequence takes two JSON levels, so every checked tree can be read back */
 
 /* What accountants see: the tree as a list of terms.  Samplers of rate 1 vanish; several Gaussians
@@ -54,6 +57,8 @@ double pvi_meter_fraction(const pvi_meter *m);                   /* leaves spent
 double pvi_add_up(double x, double y);
 double pvi_mul_up(double x, double y);
 double pvi_div_up(double x, double y); /* y > 0 */
+/* One of the values e^{k width} on one side of x > 0, at most width away in ln, rounding apart; 0 stays.  width >= 2^-20. */
+double pvi_snap(double x, double width, bool above);
 
 /* ---- one Gaussian of parameter mu = sensitivity / standard deviation (gdp.c) ---------------------
  * The exact curve delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), bracketed; mu >= 0.   */
@@ -73,6 +78,10 @@ double pvi_minimize(double (*f)(void *user, double m), void *user, double start)
 /* ---- Renyi divergences: upper bounds on m D_{1+m} (renyi_*.c) -------------------------------------- */
 double pvi_renyi_poisson(double z, double q, double m); /* Poisson-sampled Gaussian, zero-out; 0 < q < 1     */
 double pvi_renyi_replace(double z, double q, double m); /* Gaussian on a fixed-size sample, replace      */
+
+/* About how many terms they sum, for who limits the work. */
+double pvi_renyi_poisson_work(double z);
+double pvi_renyi_replace_work(double m);
 
 /* delta at e of k adaptive eps-DP releases, the exact worst case (binomial.c); upper bound */
 double pvi_pure_delta(double eps, double k, double e);
@@ -144,6 +153,9 @@ typedef struct pvi_question {
 } pvi_question;
 pv_status pvi_ask(pv_ctx *ctx, const pv_accountant_ops *ops, const char *settings, const pvi_question *q,
                   pvi_cost *out);
+/* The smallest answer of n accountants that none of their certified lower bounds contradicts. */
+enum { PVI_ACCOUNTANTS = 32 };
+pv_status pvi_ask_best(pv_ctx *ctx, const pv_accountant_ops *const *ops, int n, const pvi_question *q, pvi_cost *out);
 pv_status pvi_account_curve(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev,
                             const pvi_curve *curve);
 /* The same for any k rows at once: (k e, (e^{ke} - 1)/(e^e - 1) delta(e)) with the best e. */

@@ -33,29 +33,21 @@ typedef struct state {
     double width;        /* 0: terms are exact; else of the grid they were snapped to */
     double mu_lo, mu_hi; /* mu^2 = sum n/z^2 of the Gaussians without sampling       */
     pvi_pld_term term[TERMS];
-    struct state *self; /* the answer to the last question is kept: upper and lower bound come together */
+    struct state *self; /* for what answers to questions keep: the last one, as upper and lower bound come together */
     double delta, ub, lb;
+    double work; /* of all answers so far */
 } state;
 
 /* ---- the list -------------------------------------------------------------------------------------------- */
 
-/* One of the values e^{k width} on the safe side of x: above it, or, with side -1, below. */
-static double snap(double x, double width, double side)
-{
-    if (!(x > 0)) return x;
-    double k = side * ceil(side * log(x) / width);
-    while (side * exp(k * width) < side * x) k += side; /* rounding of log and exp */
-    return exp(k * width);
-}
-
 static pvi_pld_term coarse(pvi_pld_term t, double width)
 {
     const bool noise = t.kind == PV_EV_GAUSSIAN || t.kind == PV_EV_LAPLACE;
-    t.a = snap(t.a, width, noise ? -1.0 : 1.0);
-    t.b = pvi_pld_min(snap(t.b, width, 1.0), 1.0);
+    t.a = pvi_snap(t.a, width, !noise);
+    t.b = pvi_pld_min(pvi_snap(t.b, width, true), 1.0);
     if (t.kind == PV_EV_BALL) t.a = pvi_pld_min(t.a, 1.0);
-    if (t.rate < 1.0) t.rate = pvi_pld_min(snap(t.rate, width, 1.0), 1.0 - 0x1p-53); /* stays a sampled event */
-    t.slack = expm1(2.0 * width) * (1.0 + 1e-6) + 0x1p-44; /* (1), and roundings of every grid */
+    if (t.rate < 1.0) t.rate = pvi_pld_min(pvi_snap(t.rate, width, true), 1.0 - 0x1p-53); /* stays a sampled event */
+    t.slack = expm1(2.0 * width) * (1.0 + 1e-6) + 0x1p-36; /* (1), and roundings of every grid */
     return t;
 }
 
@@ -194,11 +186,11 @@ static pv_status answer(const state *s, double delta, double *ub, double *lb)
     pvi_pld_term t[TERMS + 1];
     const int64_t n = gather(s, t);
     if (!(delta >= 0 && delta < 1)) return PV_E_ARG;
-    if (delta == 0) return pure_bounds(t, n, ub, lb), PV_OK;
-    if (s->self && s->delta == delta) return *ub = s->ub, *lb = s->lb, PV_OK;
-    const pv_status ok = pvi_pld_epsilon(s->ctx, t, n, delta, ub, lb);
+    if (delta == 0 || !s->self) return pure_bounds(t, n, ub, lb), PV_OK; /* no self: nothing was composed */
+    if (s->delta == delta) return *ub = s->ub, *lb = s->lb, PV_OK;
+    const pv_status ok = pvi_pld_epsilon(s->ctx, t, n, delta, &s->self->work, ub, lb);
     if (ok == PV_OK && !(*ub >= *lb)) return PV_E_NUMERIC; /* one of the two is wrong: neither is claimed */
-    if (ok == PV_OK && s->self) s->self->delta = delta, s->self->ub = *ub, s->self->lb = *lb;
+    if (ok == PV_OK) s->self->delta = delta, s->self->ub = *ub, s->self->lb = *lb;
     return ok;
 }
 
@@ -223,7 +215,9 @@ static pv_status delta_ub(const void *st, const void *cfg, double eps, double *d
     (void)cfg;
     const int64_t n = gather(s, t);
     if (!(eps >= 0)) return PV_E_ARG;
-    return pvi_pld_delta(s->ctx, t, n, fmin(eps, 1e6), delta); /* delta never grows with eps, infinity included */
+    if (!s->self) return *delta = 0.0, PV_OK;
+    /* delta never grows with eps, infinity included */
+    return pvi_pld_delta(s->ctx, t, n, fmin(eps, PVI_EPSILON_MOST), &s->self->work, delta);
 }
 
 const pv_accountant_ops pv_accountant_pld = {

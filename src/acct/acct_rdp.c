@@ -20,10 +20,13 @@
  * Orders    found by pvi_minimize: any order is valid, none is exposed.
  * Memory    TERMS different terms.  Beyond that, parameters are snapped to a geometric grid on the
  *           safe side (less noise, higher rate) just wide enough for half of them to coincide, so
- *           time and memory are bounded whatever the schedule. */
+ *           memory is bounded whatever the schedule.
+ * Time      the terms of the sums behind (5) and (6) are counted.  Once WORK of them were spent on one question,
+ *           Gaussians cost what they cost without sampling, (1), which is never less. */
 #include "acct.h"
 
 enum { TERMS = 256 };
+#define WORK 4e7 /* about two seconds */
 
 typedef struct item {
     pv_ev_kind kind; /* GAUSSIAN, LAPLACE, SELECT or EPS_DELTA (pure) */
@@ -34,6 +37,8 @@ typedef struct state {
     int n;
     double width; /* 0: items are exact; else of the grid they were snapped to */
     item items[TERMS];
+    struct state *self; /* for counting work in answers to questions, which leave the rest alone */
+    double work;
 } state;
 
 /* ---- one term ------------------------------------------------------------------------------------ */
@@ -47,7 +52,7 @@ static double e2(double x)
 {
     if (fabs(x) > 0.5) return expm1(x) - x;
     double term = 0.5 * x * x, sum = term;
-    for (int k = 3; fabs(term) > 0x1p-56 * sum; k++) sum += term *= x / k;
+    for (int k = 3; PVI_TURN(SERIES, k) && fabs(term) > 0x1p-56 * sum; k++) sum += term *= x / k;
     return sum;
 }
 
@@ -77,9 +82,15 @@ static double selection(double eps, double m)
     return smaller(K, plain);
 }
 
-static double term_K(const item *t, double m)
+static double term_work(const item *t, double m)
 {
-    if (t->kind == PV_EV_GAUSSIAN && t->rate < 1)
+    if (t->kind != PV_EV_GAUSSIAN || !(t->rate < 1)) return 1.0;
+    return t->fixed ? pvi_renyi_replace_work(m) : pvi_renyi_poisson_work(t->a);
+}
+
+static double term_K(const item *t, double m, bool sample)
+{
+    if (t->kind == PV_EV_GAUSSIAN && t->rate < 1 && sample)
         return t->fixed ? pvi_renyi_replace(t->a, t->rate, m) : pvi_renyi_poisson(t->a, t->rate, m);
     switch (t->kind) {
     case PV_EV_GAUSSIAN: return pv_up(m * (1.0 + m) / (2.0 * t->a * t->a), 4); /* (1) */
@@ -99,18 +110,11 @@ static double pure_epsilon(const pvi_term *t)
     return smaller(pv_up(log1p(t->rate * expm1(eps)), 4), eps); /* the latter when expm1 overflows */
 }
 
-/* One of the values e^{k width} on the safe side of x: below it, or above. */
-static double snap(double x, double width, bool above)
-{
-    const double u = log(x), margin = 1e-13 * (1.0 + fabs(u)); /* of the rounding of log and exp */
-    return exp(width * (above ? ceil((u + margin) / width) : floor((u - margin) / width)));
-}
-
 /* More noise is a smaller epsilon, or a larger multiplier; a higher rate is worse. */
 static item coarse(item t, double width)
 {
-    t.a = snap(t.a, width, t.kind == PV_EV_EPS_DELTA || t.kind == PV_EV_SELECT);
-    if (t.rate < 1) t.rate = snap(t.rate, width, true);
+    t.a = pvi_snap(t.a, width, t.kind == PV_EV_EPS_DELTA || t.kind == PV_EV_SELECT);
+    if (t.rate < 1) t.rate = pvi_snap(t.rate, width, true);
     if (t.rate >= 1) t.rate = 1.0, t.fixed = false; /* every row in every sample: no sampling */
     return t;
 }
@@ -194,8 +198,10 @@ static pv_status compose(void *st, const void *cfg, pv_relation rel, const pv_ev
     state *s = st, trial = *s;
     (void)cfg;
     const pv_status ok = pvi_event_each(ev, add, &(adding) { &trial, rel });
-    if (ok == PV_OK) *s = trial;
-    return ok;
+    if (ok != PV_OK) return ok;
+    *s = trial;
+    s->self = s;
+    return PV_OK;
 }
 
 /* ---- questions ---------------------------------------------------------------------------------------- */
@@ -203,8 +209,12 @@ static pv_status compose(void *st, const void *cfg, pv_relation rel, const pv_ev
 static double total_rdp(const void *user, double m)
 {
     const state *s = user;
-    double K = 0.0;
-    for (int i = 0; i < s->n; i++) K = pv_up(K + pv_up(s->items[i].count * term_K(&s->items[i], m), 1), 1);
+    double K = 0.0, work = 0.0;
+    if (s->n == 0) return 0.0; /* nothing composed */
+    for (int i = 0; i < s->n; i++) work += term_work(&s->items[i], m);
+    const bool sample = s->self->work + work <= WORK;
+    if (sample) s->self->work += work;
+    for (int i = 0; i < s->n; i++) K = pv_up(K + pv_up(s->items[i].count * term_K(&s->items[i], m, sample), 1), 1);
     return pv_up(K / m, 1);
 }
 

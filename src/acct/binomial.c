@@ -71,7 +71,11 @@ static double weight(const walk *w, double l)
 static void go(walk *w, double l, double last, int dir, double P)
 {
     const double odds = exp(w->eps); /* p/r */
-    while (l != last) {
+    for (int64_t i = 0; l != last; i++) {
+        if (!PVI_TURN(BINOMIAL_WALK, i)) {
+            w->sum = INFINITY; /* delta is then 1 */
+            return;
+        }
         const double ratio = dir < 0 ? l * odds / (w->k - l + 1.0) : (w->k - l) / ((l + 1.0) * odds);
         if (ratio < 0.999999 && P * ratio / (1.0 - ratio) < 1e-18 * w->sum) {
             w->sum += P * ratio / (1.0 - ratio); /* all that is left: ratios only fall from here */
@@ -98,5 +102,5 @@ double pvi_pure_delta(double eps, double k, double e)
     const double ln = log_probability(k, start, eps);
     const double size = 16.0 + w.steps + fabs(ln); /* rounding of steps and of the exponent */
     const double delta = exp(ln) * w.sum * (1.0 + 0x1p-50 * size) + 0x1p-1074;
-    return delta < 1.0 ? delta : 1.0;
+    return delta < 1.0 ? delta : 1.0; /* NaN: 1 */
 }

@@ -10,7 +10,7 @@
 #include "acct.h"
 
 #define TOLERANCE 5e-7 /* relative, on s; half of what is promised */
-#define U_MAX     92.0 /* ln s: noise times or over 10^40 */
+#define U_MAX     92.0 /* ln s: noise times or over 10^40; no range is wider */
 
 typedef struct search {
     pv_ctx *ctx;
@@ -18,6 +18,7 @@ typedef struct search {
     pv_relation rel;
     const pv_event *ev;
     double epsilon, delta;
+    double least, most; /* ln s: all noise stays within its range */
 } search;
 
 static bool scalable(const pv_event *e)
@@ -27,6 +28,21 @@ static bool scalable(const pv_event *e)
     for (const pv_event *p = e->sub; p; p = e->kind == PV_EV_SEQ ? p->next : NULL)
         if (scalable(p)) return true;
     return false;
+}
+
+/* Noise in its range for ln s in [least, most]; a selection's epsilon is divided by s. */
+static void reach(search *q, const pv_event *e)
+{
+    const bool selects = e->kind == PV_EV_SELECT;
+    if (e->kind == PV_EV_GAUSSIAN || e->kind == PV_EV_LAPLACE || selects) {
+        const pvi_range *r = &pvi_ranges[selects                    ? PVI_RANGE_SELECT
+                                         : e->kind == PV_EV_LAPLACE ? PVI_RANGE_SCALE
+                                                                    : PVI_RANGE_NOISE];
+        const double inside = 1e-9, lo = log(selects ? e->a / r->most : r->least / e->a) + inside;
+        q->least = fmax(q->least, lo);
+        q->most = fmin(q->most, log(selects ? e->a / r->least : r->most / e->a) - inside);
+    }
+    for (const pv_event *p = e->sub; p; p = e->kind == PV_EV_SEQ ? p->next : NULL) reach(q, p);
 }
 
 static pv_status cost_at(const search *q, double s, pvi_cost *c)
@@ -80,7 +96,7 @@ static double central_limit(const search *q)
     const bool group = l.group && q->rel == PV_REL_REPLACE;
     const double e = group ? 0.5 * q->epsilon : q->epsilon, d = group ? q->delta / (1.0 + exp(e)) : q->delta;
     if (!(d > 0.0) || pvi_calibrate(q->ctx, "gaussian", q->rel, &one, e, d, &z, &c) != PV_OK) return 0.0;
-    while (hi - lo > 1e-6) {
+    for (int i = 0; PVI_TURN(CALIBRATE_START, i) && hi - lo > 1e-6; i++) {
         l = (limit) { .s = exp(0.5 * (lo + hi)) };
         pvi_event_each(q->ev, add_limit, &l);
         *(l.mu2 > 1.0 / (z * z) ? &lo : &hi) = 0.5 * (lo + hi);
@@ -91,20 +107,20 @@ static double central_limit(const search *q)
 /* Doubles the stride in ln s each time; starts with the stride the power law suggests. */
 static pv_status find_bracket(const search *q, bracket *b)
 {
-    double u = central_limit(q), stride = 0.0;
+    double u = fmin(fmax(central_limit(q), q->least), q->most), stride = 0.0;
     bool above = false, below = false;
-    for (;;) {
+    for (int i = 0; PVI_TURN(CALIBRATE_FIND, i); i++) {
         pvi_cost c;
         const double s = exp(u);
-        if (fabs(u) > U_MAX) break;
         const pv_status ok = cost_at(q, s, &c);
         if (ok != PV_OK) return ok;
         const double f = excess(q, &c);
         if (f > 0) b->lo = u, b->flo = f, above = true;
         else b->hi = u, b->fhi = f, b->cost = c, b->s = s, below = true;
         if (above && below) return PV_OK;
+        if (f > 0 ? u >= q->most : u <= q->least) break;
         stride = stride == 0 ? 1.1 * fabs(f) + 1e-5 : 2 * stride;
-        u += f > 0 ? stride : -stride;
+        u = fmin(fmax(u + (f > 0 ? stride : -stride), q->least), q->most);
     }
     if (below) { /* even next to no noise is enough */
         b->lo = b->hi;
@@ -120,7 +136,7 @@ static pv_status find_bracket(const search *q, bracket *b)
 static pv_status shrink(const search *q, bracket *b)
 {
     int safe = -1; /* the last guess: -1 none, 0 too little noise, 1 enough */
-    for (int i = 1; b->hi - b->lo > TOLERANCE; i++) {
+    for (int i = 1; PVI_TURN(CALIBRATE_CLOSE, i) && b->hi - b->lo > TOLERANCE; i++) {
         const double edge = 0.4 * TOLERANCE, guess = (b->lo * b->fhi - b->hi * b->flo) / (b->fhi - b->flo);
         double u = fmin(fmax(guess + (safe == 1 ? -edge : edge), b->lo + edge), b->hi - edge);
         if (i % 6 == 0) u = 0.5 * (b->lo + b->hi); /* when it stalls */
@@ -144,14 +160,16 @@ static pv_status shrink(const search *q, bracket *b)
 pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
                         double delta, double *s, pvi_cost *cost)
 {
-    const search q = { ctx, accountant, rel, ev, epsilon, delta };
+    search q = { ctx, accountant, rel, ev, epsilon, delta, -U_MAX, U_MAX };
     bracket b = { 0 };
     *s = NAN;
     *cost = (pvi_cost) { 0 };
-    if (!(epsilon > 0 && epsilon < INFINITY)) return pvi_fail(ctx, PV_E_ARG, "epsilon %g is not positive", epsilon);
-    pv_status ok = pvi_event_check(ctx, ev);
-    if (ok != PV_OK) return ok;
+    if (!(epsilon > 0)) return pvi_fail(ctx, PV_E_ARG, "epsilon %g is not positive", epsilon);
+    pv_status ok = pvi_within(ctx, PVI_RANGE_EPSILON, epsilon);
+    if (ok != PV_OK || (ok = pvi_event_check(ctx, ev)) != PV_OK) return ok;
     if (!scalable(ev)) return pvi_fail(ctx, PV_E_ARG, "these events have no noise to calibrate");
+    reach(&q, ev);
+    if (!(q.least < q.most)) return pvi_fail(ctx, PV_E_ARG, "these events are too far apart to be scaled together");
     if ((ok = find_bracket(&q, &b)) != PV_OK || (ok = shrink(&q, &b)) != PV_OK) return ok;
     *s = b.s;
     *cost = b.cost;

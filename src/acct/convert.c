@@ -68,7 +68,7 @@ static double vertex(point a, point b, point c)
 /* Shrinks a < b < c with b lowest: parabolic steps, and golden ones when those stall. */
 static double floor_of(const search *s, point a, point b, point c)
 {
-    for (int i = 0; i < 60 && c.u - a.u > U_TOL; i++) {
+    for (int i = 0; PVI_TURN(ORDER_CLOSE, i) && c.u - a.u > U_TOL; i++) {
         const double wide = c.u - b.u > b.u - a.u ? c.u : a.u, golden = b.u + 0.381966 * (wide - b.u);
         const double v = vertex(a, b, c), edge = 0.1 * U_TOL;
         const bool good = i % 3 != 2 && v > a.u + edge && v < c.u - edge && fabs(v - b.u) > edge; /* false for NaN */
@@ -92,9 +92,10 @@ double pvi_minimize(double (*f)(void *user, double m), void *user, double start)
     double h = 0.5;
     point b = look(&s, start), a = look(&s, b.u - h), c = look(&s, b.u + h);
     if (c.f < b.f) {
-        while (c.f < b.f) a = b, b = c, c = look(&s, b.u + (h *= 1.6));
+        for (int i = 0; PVI_TURN(ORDER_FIND, i) && c.f < b.f; i++) a = b, b = c, c = look(&s, b.u + (h *= 1.6));
     } else { /* also where all is infinite: bounds are finite at low orders */
-        while (a.f < b.f || (b.f == INFINITY && b.u > U_MIN)) c = b, b = a, a = look(&s, b.u - (h *= 1.6));
+        for (int i = 0; PVI_TURN(ORDER_FIND, i) && (a.f < b.f || (b.f == INFINITY && b.u > U_MIN)); i++)
+            c = b, b = a, a = look(&s, b.u - (h *= 1.6));
     }
     return floor_of(&s, a, b, c);
 }

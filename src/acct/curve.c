@@ -35,9 +35,9 @@ double pvi_mu_fit(const pvi_curve *c)
 {
     double lo = 0.0, hi = 1e-6;
     if (dominates(0.0, c)) return 0.0;
-    for (; !dominates(hi, c); lo = hi, hi *= 4.0)
-        if (hi > 1e8) return INFINITY;
-    while (hi - lo > 1e-12 * hi) {
+    for (int i = 0; !dominates(hi, c); i++, lo = hi, hi *= 4.0)
+        if (!PVI_TURN(MU_RISE, i)) return INFINITY;
+    for (int i = 0; PVI_TURN(MU_CLOSE, i) && hi - lo > 1e-12 * hi; i++) {
         const double mid = 0.5 * (lo + hi);
         if (dominates(mid, c)) hi = mid;
         else lo = mid;
@@ -71,11 +71,9 @@ static pv_status generic(const rows *q, double start, double *eps)
     pv_status s;
     double lo = 0.0, hi = start > 0 ? start : 1e-3;
     if (holds(q, 0.0, &s) || s != PV_OK) return *eps = 0.0, s;
-    while (!holds(q, hi, &s)) {
-        if (s != PV_OK || hi * q->k > 600) return *eps = INFINITY, s; /* e^{ke} would leave the range of a double */
-        lo = hi, hi *= 1.5;
-    }
-    while (hi - lo > 1e-7 * hi) {
+    for (int i = 0; !holds(q, hi, &s); i++, lo = hi, hi *= 1.5) /* from 600 on, e^{ke} nears the largest double */
+        if (s != PV_OK || hi * q->k > 600 || !PVI_TURN(ROWS_RISE, i)) return *eps = INFINITY, s;
+    for (int i = 0; PVI_TURN(ROWS_CLOSE, i) && hi - lo > 1e-7 * hi; i++) {
         const double mid = 0.5 * (lo + hi);
         if (holds(q, mid, &s)) hi = mid;
         else lo = mid;
@@ -109,8 +107,7 @@ pv_status pvi_account_rows(pv_ctx *ctx, const char *accountant, pv_relation rel,
 {
     const rows q = { ctx, accountant, rel, ev, delta, (double)k };
     pv_status s = pvi_account(ctx, accountant, rel, ev, delta, out);
-    if (s != PV_OK || k == 1) return s;
-    if (k < 1) return pvi_fail(ctx, PV_E_ARG, "a group has at least one row, not %lld", (long long)k);
+    if (s != PV_OK || k == 1 || (s = pvi_within(ctx, PVI_RANGE_GROUP, (double)k)) != PV_OK) return s;
     if ((s = scaled(&q, out)) != PV_E_UNSUPPORTED) return s;
     out->epsilon_lower = 0.0;
     return generic(&q, out->epsilon < INFINITY ? out->epsilon : 1.0, &out->epsilon);

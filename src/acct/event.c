@@ -17,8 +17,6 @@
 
 enum { MAX_NODES = 10000000 };
 #define MAX_COUNT ((int64_t)1 << 53)
-#define LEAST     1e-100 /* noise multipliers and their squares stay finite and normal */
-#define MOST      1e100
 
 const pv_event *pv_ev_leaf(pv_arena *a, pv_ev_kind kind, double x, double y)
 {
@@ -81,29 +79,26 @@ static pv_status refuse(const checker *c, pv_status s, const char *what, double 
     return c->ctx ? pvi_fail(c->ctx, s, what, got) : s;
 }
 
-static pv_status out_of_range(const checker *c, const char *what, double got, const char *range)
+pv_status pvi_within(pv_ctx *ctx, pvi_range_id id, double x)
 {
-    char text[128];
-    snprintf(text, sizeof text, "event: %s %%g is not in %s", what, range);
-    return refuse(c, PV_E_ARG, text, got);
-}
-
-static bool positive(double x)
-{
-    return x >= LEAST && x <= MOST;
+    char text[PVI_RANGE_TEXT];
+    if (pvi_in_range(id, x)) return PV_OK;
+    pvi_range_text(id, x, text);
+    return ctx ? pvi_fail(ctx, PV_E_ARG, "%s", text) : PV_E_ARG;
 }
 
 static pv_status check_leaf(const checker *c, const pv_event *e)
 {
     if (e->sub) return refuse(c, PV_E_ARG, "event: a single release cannot contain events", 0);
     switch (e->kind) {
-    case PV_EV_GAUSSIAN: return positive(e->a) ? PV_OK : out_of_range(c, "noise multiplier", e->a, "[1e-100, 1e100]");
-    case PV_EV_LAPLACE: return positive(e->a) ? PV_OK : out_of_range(c, "Laplace scale", e->a, "[1e-100, 1e100]");
-    case PV_EV_SELECT: return positive(e->a) ? PV_OK : out_of_range(c, "selection epsilon", e->a, "[1e-100, 1e100]");
-    case PV_EV_BALL: return e->a >= 0 && e->a <= 1 ? PV_OK : out_of_range(c, "ball delta", e->a, "[0, 1]");
-    case PV_EV_EPS_DELTA:
-        if (!(e->a >= 0 && e->a <= MOST)) return out_of_range(c, "epsilon", e->a, "[0, 1e100]");
-        return e->b >= 0 && e->b <= 1 ? PV_OK : out_of_range(c, "delta", e->b, "[0, 1]");
+    case PV_EV_GAUSSIAN: return pvi_within(c->ctx, PVI_RANGE_NOISE, e->a);
+    case PV_EV_LAPLACE: return pvi_within(c->ctx, PVI_RANGE_SCALE, e->a);
+    case PV_EV_SELECT: return pvi_within(c->ctx, PVI_RANGE_SELECT, e->a);
+    case PV_EV_BALL: return pvi_within(c->ctx, PVI_RANGE_DELTA0, e->a);
+    case PV_EV_EPS_DELTA: {
+        const pv_status s = pvi_within(c->ctx, PVI_RANGE_EPS0, e->a);
+        return s == PV_OK ? pvi_within(c->ctx, PVI_RANGE_DELTA0, e->b) : s;
+    }
     case PV_EV_NONE:
     case PV_EV_NONPRIVATE: return PV_OK;
     default: return refuse(c, PV_E_UNSUPPORTED, "event: unknown kind %g", (double)e->kind);
@@ -115,30 +110,35 @@ static pv_status times(int64_t x, int64_t y, int64_t *out)
     return __builtin_mul_overflow(x, y, out) || *out > MAX_COUNT ? PV_E_ARG : PV_OK;
 }
 
+/* As a double, which would round 2^53 + 1 into range. */
+static double whole(int64_t n)
+{
+    return n <= MAX_COUNT ? (double)n : INFINITY;
+}
+
 /* count: how often the surrounding repetitions run e. */
 static pv_status check(checker *c, const pv_event *e, int depth, int64_t count)
 {
     int64_t n;
+    pv_status s;
     if (!e) return refuse(c, PV_E_ARG, "event: a part is missing", 0);
     if (depth > PVI_EVENT_DEPTH) return refuse(c, PV_E_ARG, "event: nested deeper than %g levels", PVI_EVENT_DEPTH);
     if (++c->nodes > MAX_NODES) return refuse(c, PV_E_ARG, "event: more than %.0f parts", MAX_NODES);
     switch (e->kind) {
     case PV_EV_POISSON:
     case PV_EV_FIXED:
-        if (!(e->a > 0 && e->a <= 1)) return out_of_range(c, "sampling rate", e->a, "(0, 1]");
-        return check(c, e->sub, depth + 1, count);
+        s = pvi_within(c->ctx, PVI_RANGE_RATE, e->a);
+        return s == PV_OK ? check(c, e->sub, depth + 1, count) : s;
     case PV_EV_CYCLIC:
-        if (!(e->n >= 1 && e->n <= MAX_COUNT)) return out_of_range(c, "number of parts", (double)e->n, "[1, 2^53]");
-        return check(c, e->sub, depth + 1, count);
+        s = pvi_within(c->ctx, PVI_RANGE_PARTS, whole(e->n));
+        return s == PV_OK ? check(c, e->sub, depth + 1, count) : s;
     case PV_EV_REPEAT:
-        if (!(e->n >= 0 && e->n <= MAX_COUNT)) return out_of_range(c, "repetitions", (double)e->n, "[0, 2^53]");
+        if ((s = pvi_within(c->ctx, PVI_RANGE_TIMES, whole(e->n))) != PV_OK) return s;
         if (times(count, e->n, &n) != PV_OK) return refuse(c, PV_E_ARG, "event: more than 2^53 repetitions", 0);
         return check(c, e->sub, depth + 1, n);
     case PV_EV_SEQ:
-        for (const pv_event *p = e->sub; p; p = p->next) {
-            const pv_status s = check(c, p, depth + 1, count);
-            if (s != PV_OK) return s;
-        }
+        for (const pv_event *p = e->sub; p; p = p->next)
+            if ((s = check(c, p, depth + 1, count)) != PV_OK) return s;
         return PV_OK;
     default: return check_leaf(c, e);
     }

@@ -5,9 +5,7 @@
  *   (2)       = phi(a) (R(a) - R(b)),  R = Q/phi          because (b^2 - a^2)/2 = eps
  *   (3)       = phi(a) int_a^b D(x) dx, D = -R' = 1 - x R
  * (1) serves a <= 0, (2) a > 0, (3) mu <= 1, where (1) and (2) would cancel; nothing overflows in
- * any of them.  R and D at x >= 2 come from the continued fraction of Mills' ratio,
- *   (4) R = 1/(x + K), D = K/(x + K), K = 1/(x + 2/(x + 3/(x + ...)))
- * whose terms are all positive, so that neither cancels.
+ * any of them.  R and D come from mills.c.
  *
  * Rounding  F(a) = phi(a)(R(a) - R(a + mu)) decreases in a.  Upper bounds evaluate it at an a
  *   lowered by the rounding of t - mu/2 and multiply by 1 + SLACK, lower bounds the other way
@@ -16,27 +14,12 @@
  * Inversion  Newton's method on ln F finds t; then t moves outwards until the bound itself says
  *   delta_ub(t) <= delta, so the result does not depend on how well Newton converged. */
 #include "acct.h"
+#include "mills.h"
 
 #define SLACK        0x1p-41
 #define SQRT_HALF    0.70710678118654752440
-#define SQRT_HALF_PI 1.25331413731550025121
 #define INV_SQRT_2PI 0.39894228040143267794
 #define A_MAX        39.5 /* F(39.5) < 1e-340: below every double */
-
-/* Mills' ratio and its negative derivative, x >= -0.5. */
-static void mills(double x, double *R, double *D)
-{
-    if (x < 2.0) {
-        *R = SQRT_HALF_PI * exp(0.5 * x * x) * erfc(x * SQRT_HALF);
-        *D = 1.0 - x * *R;
-        return;
-    }
-    double tail = x; /* x + (k+1)/(x + (k+2)/...) from the far end; 40 + 400/x^2 terms give 2^-56 at x = 2 */
-    for (int k = 40 + (int)(400.0 / (x * x)); k >= 2; k--) tail = x + k / tail;
-    const double K = 1.0 / tail; /* (4) */
-    *R = 1.0 / (x + K);
-    *D = K / (x + K);
-}
 
 /* (3): Gauss-Legendre with 16 nodes on [a, a + mu], mu <= 1; D is entire, the rule's error is far
  * below an ulp on so short an interval. */
@@ -52,8 +35,8 @@ static double mills_drop(double a, double mu)
                                  0.06225352393864789286284384, 0.02715245941175409485178057 };
     double sum = 0, R, lo, hi;
     for (int i = 7; i >= 0; i--) {
-        mills(a + 0.5 * mu * (1.0 - x[i]), &R, &lo);
-        mills(a + 0.5 * mu * (1.0 + x[i]), &R, &hi);
+        pvi_mills(a + 0.5 * mu * (1.0 - x[i]), &R, &lo);
+        pvi_mills(a + 0.5 * mu * (1.0 + x[i]), &R, &hi);
         sum += w[i] * (lo + hi);
     }
     return 0.5 * mu * sum;
@@ -64,9 +47,9 @@ static double profile(double mu, double a)
     const double phi = INV_SQRT_2PI * exp(-0.5 * a * a);
     double Ra, Rb, D;
     if (mu <= 1.0) return phi * mills_drop(a, mu); /* (3) */
-    mills(a + mu, &Rb, &D);
+    pvi_mills(a + mu, &Rb, &D);
     if (a <= 0) return 0.5 * erfc(a * SQRT_HALF) - phi * Rb; /* (1) */
-    mills(a, &Ra, &D);
+    pvi_mills(a, &Ra, &D);
     return phi * (Ra - Rb); /* (2) */
 }
 
@@ -109,12 +92,12 @@ double pvi_gdp_delta_lb(double mu, double eps)
 static double solve(double mu, double delta)
 {
     double lo = 0.0, hi = (0.5 * mu + A_MAX) * (1.0 + 0x1p-40), t = 0.5 * mu < 1.0 ? 1.0 : 0.5 * mu, R, D;
-    double last = INFINITY;
-    for (double tol = 0x1p-48; fabs(t - last) > tol * (1.0 + t); tol *= 1.25) {
+    double last = INFINITY, tol = 0x1p-48;
+    for (int i = 0; PVI_TURN(GDP_NEWTON, i) && fabs(t - last) > tol * (1.0 + t); i++, tol *= 1.25) {
         const double F = profile_at(mu, t, 0), a = t - 0.5 * mu;
         if (F > delta) lo = t;
         else hi = t;
-        mills(t + 0.5 * mu, &R, &D);
+        pvi_mills(t + 0.5 * mu, &R, &D);
         const double slope = mu * INV_SQRT_2PI * exp(-0.5 * a * a) * R;
         const double next = t + F * log(F / delta) / slope;
         last = t;
@@ -128,9 +111,9 @@ double pvi_gdp_epsilon_ub(double mu, double delta)
     if (!(mu > 0) || delta_ub(mu, 0.0) <= delta) return 0.0;
     if (!(delta > 0)) return INFINITY;
     double t = solve(mu, delta), step = 0x1p-46 * t;
-    while (!(delta_ub(mu, t) <= delta)) {
+    for (int i = 0; !(delta_ub(mu, t) <= delta); i++, step *= 2) {
+        if (!PVI_TURN(GDP_MOVE, i)) return INFINITY;
         t += step;
-        step *= 2;
     }
     return pv_up(mu * t, 1);
 }
@@ -140,9 +123,9 @@ double pvi_gdp_epsilon_lb(double mu, double delta)
     if (!(mu > 0) || !(delta_lb(mu, 0.0) >= delta)) return 0.0;
     if (!(delta > 0)) return INFINITY;
     double t = solve(mu, delta), step = 0x1p-46 * t;
-    while (!(delta_lb(mu, t) >= delta)) { /* it is at t = 0 */
+    for (int i = 0; !(delta_lb(mu, t) >= delta); i++, step *= 2) { /* it is at t = 0 */
+        if (!PVI_TURN(GDP_MOVE, i)) return 0.0;
         t = fmax(t - step, 0.0);
-        step *= 2;
     }
     return pvi_down(mu * t, 1);
 }

@@ -2,6 +2,7 @@
 #ifndef PVI_PLD_H
 #define PVI_PLD_H
 #include "core/core.h"
+#include "range.h"
 
 #define PVI_PLD_U 0x1p-53 /* unit roundoff */
 
@@ -41,10 +42,11 @@ typedef struct pvi_pld_pair {
 typedef struct pvi_pld_edge {
     double eps, l, gam;
     double aP, aQ, sP, sQ, rP, rQ; /* Gaussian: arguments, tails on their own side, error of the tails */
+    double gQ, rG;                 /* e^l times the upper tail of Q, where aQ > 0, and its error         */
 } pvi_pld_edge;
-/* The continuous part between two edges: P, Q, E = P - e^lo Q, and bounds on their errors. */
+/* The continuous part between two edges: P, L = e^lo Q, E = P - L, and bounds on their errors. */
 typedef struct pvi_pld_cell {
-    double P, Q, E, eP, eQ, eE;
+    double P, L, E, eP, eL, eE;
 } pvi_pld_cell;
 /* low: a pair that the event is sure to have, instead of one that dominates it; h: the lattice used. */
 void pvi_pld_pair_init(pvi_pld_pair *x, const pvi_pld_term *t, bool add, bool low, double h);
@@ -91,7 +93,8 @@ double pvi_pld_excess(const pvi_pld_mass *m, int64_t terms, double h, double the
 typedef struct pvi_pld_law pvi_pld_law; /* the composed law, tilted, on a circle of N lattice points */
 /* N: a power of two.  `scale`: expected size of the sum, for choosing how many frequencies are needed.
  * Adds to *work, about nanoseconds; PV_E_NUMERIC: it would take more than PVI_PLD_WORK altogether. */
-#define PVI_PLD_WORK 8e8
+#define PVI_PLD_WORK  8e8
+#define PVI_PLD_TOTAL 4e9 /* all directions and all epsilons that one question leads to */
 pv_status pvi_pld_compose(pv_arena *a, const pvi_pld_mass *m, int64_t terms, double h, double theta, int64_t N,
                           double scale, double *work, pvi_pld_law **out);
 /* Bounds on delta(eps) of the masses composed; excess: pvi_pld_excess. */
@@ -111,7 +114,7 @@ typedef struct pvi_pld_job {
     double far;                               /* largest loss of one step                                     */
     double theta, s, guess, ln_delta, markov; /* tilt, standard deviation there, expected eps and ln delta     */
     double inf;                               /* probability of infinite losses, upper bound                  */
-    double work;
+    double work, *total;                      /* of this direction, and of the whole question */
     pvi_pld_mass *up, *low;
 } pvi_pld_job;
 typedef struct pvi_pld_window {
@@ -129,9 +132,11 @@ void pvi_pld_lattice_near(pvi_pld_job *b, double slope);
 pvi_pld_window pvi_pld_choose_window(const pvi_pld_job *b, double reach);
 
 /* ---- answers (pld_bracket.c) ----------------------------------------------------------------------------- */
-/* Certified bounds on epsilon at delta > 0; INFINITY: losses are infinite with probability delta or more. */
-pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *ub, double *lb);
-pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double *ub);
+/* Certified bounds on epsilon at delta > 0; INFINITY: losses are infinite with probability delta or more.  *work grows
+ * by what was done; PV_E_NUMERIC: it had reached PVI_PLD_TOTAL before. */
+pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *work,
+                          double *ub, double *lb);
+pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double *work, double *ub);
 
 /* ---- FFT (fft.c) ----------------------------------------------------------------------------------------- */
 /* x[0 .. n/2] (re, im interleaved) = sum_k x[k] e^{-2 pi i jk/n}, in place: n + 2 doubles. */

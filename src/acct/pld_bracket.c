@@ -14,7 +14,7 @@ enum { TRIES = 6 };
 #define TAIL_MIN 1e-280
 
 typedef struct curve {
-    const pvi_pld_job *b;
+    pvi_pld_job *b; /* its work grows */
     const pvi_pld_law *law;
     const pvi_pld_window *w;
     bool low;
@@ -22,6 +22,8 @@ typedef struct curve {
 
 static double value(const curve *c, double eps)
 {
+    const pvi_pld_mass *m = c->low ? c->b->low : c->b->up;
+    c->b->work += 20.0 * (double)m->len; /* of one step; of more, pld_compose.c has counted enough */
     if (!c->low) return pvi_pld_delta_ub(c->law, eps);
     const double x = pvi_pld_excess(c->b->low, c->b->terms, c->b->h, c->w->theta, c->w->y, c->w->t, eps);
     return pvi_pld_delta_lb(c->law, eps, x);
@@ -41,7 +43,7 @@ static double next(const bracket *r, double delta, int i)
 
 /* First a bracket around the guess, growing ever faster: it reaches infinity, where only infinite losses are left
  * and the first loop ends, in a few hundred turns; and zero.  Then its refinement, at least halved by every third
- * turn. */
+ * turn.  Where a loop is cut short, infinity, zero or an end that holds is the answer. */
 static double invert(const curve *c, double guess)
 {
     const double delta = c->b->delta, f = value(c, guess);
@@ -49,16 +51,18 @@ static double invert(const curve *c, double guess)
     double step = pvi_pld_min(0.001 * guess, 0.1 * c->b->s) + 1e-9 * (guess + c->b->s) + 1e-300;
     bracket r = { guess, guess, f, f };
     for (int i = 0; r.fhi > delta; i++, step *= 1.0 + ldexp(1.0, i / 8)) {
+        if (!PVI_TURN(PLD_RISE, i)) return c->low ? r.hi : INFINITY;
         r.lo = r.hi, r.flo = r.fhi, r.hi += step;
         r.fhi = value(c, r.hi);
     }
-    for (; !(r.flo > delta); step *= 2) {
+    for (int i = 0; !(r.flo > delta); i++, step *= 2) {
         r.hi = r.lo, r.fhi = r.flo;
         if (r.hi == 0) return 0.0;
+        if (!PVI_TURN(PLD_FALL, i)) return c->low ? 0.0 : r.hi;
         r.lo = pvi_pld_max(r.lo - step, 0.0);
         r.flo = value(c, r.lo);
     }
-    for (int i = 0; r.hi - r.lo > 1e-7 * r.hi + least; i++) {
+    for (int i = 0; PVI_TURN(PLD_CLOSE, i) && r.hi - r.lo > 1e-7 * r.hi + least; i++) {
         const double x = next(&r, delta, i), y = value(c, x);
         if (y > delta) r.lo = x, r.flo = y;
         else r.hi = x, r.fhi = y;
@@ -104,7 +108,7 @@ static pv_status eps_above(pvi_pld_job *b, double *slope)
         const pv_status ok = side(b, &w, false, &b->guess, slope);
         if (ok != PV_OK) return ok;
         if (!(b->guess < INFINITY)) return PV_E_NUMERIC; /* rounding is all that is left */
-        if (b->guess < reach) continue;
+        if (b->guess < reach && PVI_TURN(PLD_WINDOW, i) && b->work < PVI_PLD_WORK) continue;
         if (i > 0) b->theta = w.theta;
         break;
     }
@@ -211,11 +215,12 @@ static pv_status solve_delta(pvi_pld_job *b, int tries, double enough, double *d
 
 /* ---- both directions ------------------------------------------------------------------------------------- */
 
-static pvi_pld_job job(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double tail)
+static pvi_pld_job job(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double tail, double *work)
 {
     pvi_pld_job b = { .ctx = ctx, .term = term, .terms = terms };
     for (int64_t e = 0; e < terms; e++) b.count += (double)term[e].count;
     b.tail = pvi_pld_max(tail / b.count, TAIL_MIN);
+    b.total = work;
     return b;
 }
 
@@ -229,24 +234,29 @@ static bool sampled(const pvi_pld_term *term, int64_t terms)
 static pv_status direction(pvi_pld_job b, bool add, double *ub, double *lb)
 {
     b.add = add;
+    if (!(*b.total < PVI_PLD_TOTAL)) return PV_E_NUMERIC;
     b.arena = pvi_arena_create(b.ctx);
     const pv_status ok = b.arena ? solve(&b, ub, lb) : PV_E_NOMEM;
     pvi_arena_free(b.arena);
+    *b.total += b.work;
     return ok;
 }
 
 static pv_status direction_delta(pvi_pld_job b, bool add, int tries, double enough, double *delta)
 {
     b.add = add;
+    if (!(*b.total < PVI_PLD_TOTAL)) return PV_E_NUMERIC;
     b.arena = pvi_arena_create(b.ctx);
     const pv_status ok = b.arena ? solve_delta(&b, tries, enough, delta) : PV_E_NOMEM;
     pvi_arena_free(b.arena);
+    *b.total += b.work;
     return ok;
 }
 
-pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *ub, double *lb)
+pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *work,
+                          double *ub, double *lb)
 {
-    pvi_pld_job b = job(ctx, term, terms, 1e-5 * delta);
+    pvi_pld_job b = job(ctx, term, terms, 1e-5 * delta, work);
     double ub2 = 0, lb2 = 0, d = 1;
     *ub = *lb = 0;
     if (terms == 0) return PV_OK;
@@ -269,7 +279,7 @@ static pv_status delta_one_way(pvi_pld_job b, bool add, double enough, double *d
 {
     double last = 1.0;
     pv_status ok = direction_delta(b, add, 0, 0.0, delta);
-    while (ok == PV_OK && *delta < 1e-6 * last) {
+    for (int i = 0; PVI_TURN(PLD_PASS, i) && ok == PV_OK && *delta < 1e-6 * last; i++) {
         last = *delta;
         b.tail = pvi_pld_max(pvi_pld_min(b.tail, 1e-12 * last / b.count), TAIL_MIN);
         ok = direction_delta(b, add, 0, 0.0, delta);
@@ -278,11 +288,11 @@ static pv_status delta_one_way(pvi_pld_job b, bool add, double enough, double *d
     return ok == PV_OK && *delta > enough ? direction_delta(b, add, 4, enough, delta) : ok;
 }
 
-pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double *ub)
+pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double *work, double *ub)
 {
     *ub = 0;
     if (terms == 0) return PV_OK;
-    pvi_pld_job b = job(ctx, term, terms, 1e-20);
+    pvi_pld_job b = job(ctx, term, terms, 1e-20, work);
     b.eps = eps;
     for (int add = 0; add < 1 + sampled(term, terms); add++) {
         double d = 1;

@@ -190,15 +190,15 @@ static void cells_below(const pvi_pld_pair *x, double h, const cuts *c, pvi_pld_
 {
     pvi_pld_cell cell;
     for (int64_t i = 0; i + 1 < c->len; i++) {
-        const double lo = c->e[i].eps, base = exp(lo);
+        const double lo = c->e[i].eps;
         pvi_pld_pair_cell(x, &c->e[i], &c->e[i + 1], &cell);
         const double P = cell.P - cell.eP, loss = lo - log1p(-cell.E / cell.P);
         if (!(P > 0)) continue;
         double k = floor((loss - m->offset) / h + 0.5);
-        const double to = m->offset + k * h, rise = base * expm1(to - lo); /* e^{x_k} - e^lo */
+        const double to = m->offset + k * h, rise = expm1(to - lo); /* (e^{x_k} - e^lo)/e^lo */
         const double off = fabs(lo) + fabs(to) + fabs(m->offset);
-        const double err = cell.eE + fabs(rise) * cell.eQ + 64 * U * (fabs(rise) * (1.0 + off) + base * off) * cell.Q;
-        double excess = cell.E - rise * cell.Q - err;                                   /* (2) */
+        const double err = cell.eE + fabs(rise) * cell.eL + 64 * U * (fabs(rise) * (1.0 + off) + off) * cell.L;
+        double excess = cell.E - rise * cell.L - err;                                   /* (2) */
         if (!(fabs(excess) <= P)) excess = 0.0, k = floor((lo - m->offset) / h - 0.25); /* overflow: below the cell */
         pvi_pld_mass_put(m, E, (int64_t)k, P, excess);
     }

@@ -24,22 +24,31 @@
  *   (8) add      P(C) - e^lo Q(C) = q e^lo (G(-lo) Q0(C) - P0(C))
  * so only differences of the base pair cancel, never 1 - q against 1.
  *
+ * Range   losses go far beyond ln of the largest double, 709.  e^l stands only in products with tails of Q0, and
+ *   (9)  e^l Q0(l, inf) = e^l Q(aQ) = phi(aP) R(aQ),  aP, aQ = z l -+ 1/2z,  R Mills' ratio (mills.c),
+ *   because aQ^2 - aP^2 = 2 l: neither e^l nor the tail is formed where one of them leaves the range.  Likewise
+ *   (10) e^lo Q(C) = (1-q) Q0(C) + q G(lo) Q0(C) (remove), e^lo ((1-q) Q0(C) + q P0(C)) (add)
+ *   is given instead of Q(C).  What underflows is then below 2^-1000 after every multiplication, which pld_mass.c
+ *   adds to the infinite losses.
+ *
  * Errors  u = 2^-53.  exp, expm1, log1p, log err by at most 4 ulp and erfc by at most 16 in every libm
  *   in use (glibc documents 1 and 5); constants below are at least twice the sums of the roundings.
  *   A Gaussian tail at a = z l +- 1/2z is off by the rounding of a, relative (1 + |a|) |da|.
  *   An edge is placed where the computed l says, off the wanted loss by at most
  *   16 u (|eps| + q)(1 + |l|); moving the mass of a cell by that much changes E by at most P times it. */
+#include "mills.h"
 #include "pld.h"
 
-#define U         PVI_PLD_U
-#define SQRT_HALF 0.70710678118654752440
+#define U            PVI_PLD_U
+#define SQRT_HALF    0.70710678118654752440
+#define INV_SQRT_2PI 0.39894228040143267794
 
 /* ln(1 - q + q e^l) */
 static double sampled_loss(double q, double l)
 {
     if (q == 1.0) return l;
     if (l < 600.0) return log1p(q * expm1(l));
-    return l + log(q); /* never reached by the atoms, whose loss must be accurate: acct_pld.c refuses them */
+    return l + log(q); /* (1-q) e^-l/q is below an ulp; atoms never come here: acct_pld.c refuses them */
 }
 
 /* One point of the base pair: probability P under P0, Q under Q0. */
@@ -134,6 +143,9 @@ double pvi_pld_pair_inner(const pvi_pld_pair *x)
 
 /* ---- edges --------------------------------------------------------------------------------------- */
 
+#define SMALL 1e-290 /* below, erfc comes near the subnormal numbers and its relative error is not known */
+#define LARGE 600.0  /* above, e^l comes near the largest double */
+
 static double tail(double a, double da, double *err)
 {
     const double s = 0.5 * erfc(fabs(a) * SQRT_HALF);
@@ -141,22 +153,52 @@ static double tail(double a, double da, double *err)
     return s;
 }
 
+/* l = ln G(s) = ln(1 + (e^s - 1)/q); s - ln q + ln(1 - (1-q) e^-s) where e^s/q leaves the range */
+static void base_loss(double q, double s, pvi_pld_edge *e)
+{
+    const double t = expm1(s) / q;
+    e->gam = 1.0 + t;
+    if (t < 1e300) e->l = t > -1.0 ? log1p(t) : -INFINITY;
+    else e->l = s - log(q) + log1p(-(1.0 - q) * exp(-s));
+}
+
+/* (9): directly, or as phi(aP) R(aQ) where one of the factors of e^l sQ has left the range of a double. */
+static void lifted_tail(double da, pvi_pld_edge *e)
+{
+    if (!(e->aQ > 0)) return;
+    if (e->sQ > SMALL && e->l < LARGE) {
+        e->gQ = e->gam * e->sQ;
+        e->rG = e->gam * e->rQ + 8 * U * (1.0 + fabs(e->l)) * e->gQ;
+        return;
+    }
+    if (!(e->l < INFINITY)) return; /* nothing is left beyond */
+    double R, D;
+    pvi_mills(e->aQ, &R, &D);
+    e->gQ = INV_SQRT_2PI * exp(-0.5 * e->aP * e->aP) * R;
+    e->rG = e->gQ * (64 * U + 4 * U * (1.0 + fabs(e->aP)) * (da + fabs(e->aP)));
+}
+
 void pvi_pld_pair_edge(const pvi_pld_pair *x, double eps, pvi_pld_edge *e)
 {
     const double s = x->add ? -eps : eps, q = x->q, z = x->z;
-    const double t = q < 1 ? expm1(s) / q : 0.0;
     *e = (pvi_pld_edge) { .eps = eps, .l = s };
-    e->gam = q < 1 ? 1.0 + t : exp(s);
-    if (q < 1) e->l = t > -1.0 ? log1p(t) : -INFINITY;
+    if (q < 1) base_loss(q, s, e);
+    else e->gam = exp(s);
     if (z == 0) return;
     e->aP = z * e->l - 0.5 / z;
     e->aQ = z * e->l + 0.5 / z;
     const double da = z * fabs(e->l) + 0.5 / z; /* its rounding is 2 u da at most */
     e->sP = tail(e->aP, da, &e->rP);
     e->sQ = tail(e->aQ, da, &e->rQ);
+    lifted_tail(da, e);
 }
 
 /* ---- cells ---------------------------------------------------------------------------------------- */
+
+static double finite_abs(double l)
+{
+    return fabs(l) < INFINITY ? fabs(l) : 0.0;
+}
 
 static double between(double a1, double s1, double a2, double s2)
 {
@@ -164,10 +206,20 @@ static double between(double a1, double s1, double a2, double s2)
     return d > 0 ? d : 0.0;
 }
 
-/* P0, Q0 of the cell l1 < l2 and D = P0 - gam1 Q0 (upper false) or gam2 Q0 - P0 (upper true). */
+/* P0, Q0 of the cell l1 < l2; G = g Q0 and D = P0 - G with g = e^{l1}, or, upper, D = G - P0 with g = e^{l2}. */
 typedef struct base {
-    double P, Q, D, eP, eQ, eD;
+    double P, Q, G, D, eP, eQ, eG, eD;
 } base;
+
+/* (9): e^{l1} Q0 = gQ1 - e^{l1-l2} gQ2, e^{l2} Q0 = e^{l2-l1} gQ1 - gQ2, where both tails are upper ones. */
+static void lifted_cell(const pvi_pld_edge *e1, const pvi_pld_edge *e2, bool upper, base *b)
+{
+    const double d = e2->l - e1->l, f1 = upper ? exp(d) : 1.0, f2 = upper ? 1.0 : exp(-d);
+    const double off = 8 * U * (2.0 + fabs(e1->l) + finite_abs(e2->l)); /* of f1, f2 */
+    const double G = f1 * e1->gQ - f2 * e2->gQ;
+    b->G = G > 0 ? G : 0.0;
+    b->eG = f1 * e1->rG + f2 * e2->rG + off * (f1 * e1->gQ + f2 * e2->gQ);
+}
 
 static void gaussian_cell(const pvi_pld_edge *e1, const pvi_pld_edge *e2, bool upper, base *b)
 {
@@ -176,32 +228,33 @@ static void gaussian_cell(const pvi_pld_edge *e1, const pvi_pld_edge *e2, bool u
     b->Q = between(e1->aQ, e1->sQ, e2->aQ, e2->sQ);
     b->eP = e1->rP + e2->rP + 4 * U * b->P;
     b->eQ = e1->rQ + e2->rQ + 4 * U * b->Q;
-    b->D = upper ? g * b->Q - b->P : b->P - g * b->Q;
-    b->eD = b->eP + fabs(g) * b->eQ + 16 * U * (b->P + (1.0 + fabs(g)) * b->Q);
+    b->G = g * b->Q;
+    b->eG = fabs(g) * b->eQ + 16 * U * fabs(b->G);
+    if (e1->aQ > 0 && (e2->l >= LARGE || e2->sQ <= SMALL)) lifted_cell(e1, e2, upper, b);
+    b->D = upper ? b->G - b->P : b->P - b->G;
+    b->eD = b->eP + b->eG + 16 * U * (b->P + b->Q);
 }
 
 /* (2), (3) with d = l2 - l1: P0 = c e^{(l1-e0)/2} m, m = e^{d/2} - 1, Q0 = c e^{-(l1+e0)/2} (1 - e^{-d/2}),
- * e^{l2} Q0 - P0 = c e^{(l1-e0)/2} m^2, P0 - e^{l1} Q0 = that e^{-d/2}: nothing cancels. */
+ * e^{l2} Q0 - P0 = c e^{(l1-e0)/2} m^2, P0 - e^{l1} Q0 = that e^{-d/2}: nothing cancels.  Where an edge lies beyond
+ * the support, its own e^l is taken: e^l Q0 - e^{e0} Q0 = e^{e0} Q0 (e^{l-e0} - 1). */
 static void exponential_cell(const pvi_pld_pair *x, const pvi_pld_edge *e1, const pvi_pld_edge *e2, bool upper,
                              base *b)
 {
     const double e0 = x->e0, l1 = e1->l > -e0 ? e1->l : -e0, l2 = e2->l < e0 ? e2->l : e0, d = l2 - l1;
     *b = (base) { 0 };
     if (!(d > 0)) return;
-    const double m = expm1(0.5 * d), f = x->coef * exp(0.5 * (l1 - e0));
+    const double m = expm1(0.5 * d), f = x->coef * exp(0.5 * (l1 - e0)), part = x->coef * -expm1(-0.5 * d);
     b->P = f * m;
-    b->Q = x->coef * exp(-0.5 * (l1 + e0)) * -expm1(-0.5 * d);
+    b->Q = exp(-0.5 * (l1 + e0)) * part;
     b->D = upper ? f * m * m : f * m * m * exp(-0.5 * d);
-    if (upper && e2->l > e0) b->D += (e2->gam - exp(e0)) * b->Q; /* the cell reaches beyond the support */
+    if (upper && e2->l > e0) b->D += exp(0.5 * (e0 - l1)) * part * expm1(e2->l - e0);
     if (!upper && e1->l < -e0) b->D += (exp(-e0) - e1->gam) * b->Q;
+    b->G = upper ? b->P + b->D : b->P - b->D;
     b->eP = 32 * U * (1.0 + e0) * b->P;
     b->eQ = 32 * U * (1.0 + e0) * b->Q;
-    b->eD = 64 * U * (1.0 + e0) * (b->D + fabs(upper ? e2->gam : e1->gam) * b->Q);
-}
-
-static double finite_abs(double l)
-{
-    return fabs(l) < INFINITY ? fabs(l) : 0.0;
+    b->eD = 64 * U * (1.0 + e0) * (b->D + b->P + fabs(b->G));
+    b->eG = b->eP + b->eD;
 }
 
 void pvi_pld_pair_cell(const pvi_pld_pair *x, const pvi_pld_edge *lo, const pvi_pld_edge *hi, pvi_pld_cell *c)
@@ -212,11 +265,11 @@ void pvi_pld_pair_cell(const pvi_pld_pair *x, const pvi_pld_edge *lo, const pvi_
     if (x->z > 0) gaussian_cell(e1, e2, x->add, &b);
     else exponential_cell(x, e1, e2, x->add, &b);
     const double mix = (1.0 - q) * b.Q + q * b.P, emix = (1.0 - q) * b.eQ + q * b.eP + 4 * U * mix;
-    const double f = x->add ? q * exp(lo->eps) : q; /* (8), (7) */
+    const double down = x->add ? exp(lo->eps) : 1.0, f = q * down; /* (8), (7) */
     c->P = x->add ? b.Q : mix;
     c->eP = x->add ? b.eQ : emix;
-    c->Q = x->add ? mix : b.Q;
-    c->eQ = x->add ? emix : b.eQ;
+    c->L = x->add ? down * mix : (1.0 - q) * b.Q + q * b.G; /* (10) */
+    c->eL = (x->add ? down * emix : (1.0 - q) * b.eQ + q * b.eG) + 16 * U * fabs(c->L);
     c->E = f * b.D;
     const double far = pvi_pld_max(finite_abs(lo->eps), finite_abs(hi->eps));
     const double place = 16 * U * (far + q) * (1.0 + pvi_pld_max(finite_abs(lo->l), finite_abs(hi->l)));

@@ -22,6 +22,7 @@ pv_status pvi_pld_build(pvi_pld_job *b, bool low)
     const pvi_pld_grid g = { b->h, b->c, b->cap, b->tail, b->add, low };
     const int64_t room = TOTAL / b->terms < ROOM ? TOTAL / b->terms : ROOM;
     if (!m) return PV_E_NOMEM;
+    if (!(b->work < PVI_PLD_WORK)) return PV_E_NUMERIC;
     double never = 0;
     for (int64_t e = 0; e < b->terms; e++) {
         const pv_status ok = pvi_pld_mass_build(b->arena, &b->term[e], &g, room, &m[e]);
@@ -91,7 +92,7 @@ static void tilt(pvi_pld_job *b, bool first)
     if (first) { /* from one large loss to many small ones */
         const double top = 30.0 / pvi_pld_max(sqrt(cumulants(b, 0.0).K2), 1e-6 * b->far);
         b->theta = pvi_pld_min(0.01 * top, 0.5 / b->far);
-        while (ldexp(b->theta, octaves) < top) octaves++;
+        while (PVI_TURN(PLD_OCTAVE, octaves) && ldexp(b->theta, octaves) < top) octaves++;
     }
     b->theta = minimize(b, markov_at, b->theta, octaves, &value);
     b->s = sqrt(cumulants(b, b->theta).K2);
@@ -145,7 +146,8 @@ static void choose_lattice(pvi_pld_job *b)
     b->cap = 4.0 / b->theta;
     h = b->c * pvi_pld_min(b->cap, b->far);
     dilation(b, h, &wide, &fine);
-    while (fine > wide && h > 0x1p-30 * b->far) { /* all masses but atoms lie at zero or 2^-24 of `far` away */
+    /* all masses but atoms lie at zero or 2^-24 of `far` away */
+    for (int i = 0; PVI_TURN(PLD_HALVE, i) && fine > wide && h > 0x1p-30 * b->far; i++) {
         h *= 0.5;
         dilation(b, h, &wide, &fine);
     }

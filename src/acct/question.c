@@ -101,9 +101,11 @@ static const char *meaning(const char *key)
 static const struct shorthand {
     pv_ev_kind kind;
     const char *a, *b;
+    pvi_range_id range; /* of a */
 } shorthands[] = {
-    { PV_EV_GAUSSIAN, "z", NULL },  { PV_EV_LAPLACE, "scale", NULL },      { PV_EV_SELECT, "eps0", NULL },
-    { PV_EV_BALL, "delta0", NULL }, { PV_EV_EPS_DELTA, "eps0", "delta0" },
+    { PV_EV_GAUSSIAN, "z", NULL, PVI_RANGE_NOISE },        { PV_EV_LAPLACE, "scale", NULL, PVI_RANGE_SCALE },
+    { PV_EV_SELECT, "eps0", NULL, PVI_RANGE_SELECT },      { PV_EV_BALL, "delta0", NULL, PVI_RANGE_DELTA0 },
+    { PV_EV_EPS_DELTA, "eps0", "delta0", PVI_RANGE_EPS0 },
 };
 enum { SHORTHANDS = sizeof shorthands / sizeof *shorthands };
 
@@ -163,9 +165,10 @@ static pv_status unknown_mechanism(const pvi_request *r, const char *name)
 /* A leaf out of range is told by the name it has here; of eps-delta the tree's own message serves. */
 static pv_status check_leaf(const pvi_request *r, const struct shorthand *h)
 {
-    const double most = h->kind == PV_EV_BALL ? 1.0 : 1e100, least = h->kind == PV_EV_BALL ? 0.0 : 1e-100;
-    if (h->b || (r->unit >= least && r->unit <= most)) return PV_OK;
-    return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g: a number between %g and %g is needed", h->a, r->unit, least, most);
+    const pvi_range *range = &pvi_ranges[h->range];
+    if (h->b || pvi_in_range(h->range, r->unit)) return PV_OK;
+    return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g: a number between %g and %g is needed", h->a, r->unit,
+                    range->zero ? 0.0 : range->least, range->most);
 }
 
 static pv_status shorthand_event(pvi_request *r, const char *name, double unit)

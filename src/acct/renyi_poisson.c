@@ -26,6 +26,7 @@
 #define X_RIGHT      14.0
 #define Q_LEFT       6.2e-39 /* > Q(13) = 6.12e-39 */
 #define KAPPA        3e-40
+#define Z_LEAST      0.01  /* below, nothing is gained by sampling that is worth 10^5 terms */
 #define NEGLIGIBLE   100.0 /* e^-100 of what is already summed */
 #define INV_SQRT_2PI 0.39894228040143267794
 #define PI           3.14159265358979323846
@@ -39,7 +40,7 @@ static double excess(const mix *p, double y)
 {
     if (fabs(y) * p->alpha >= 0.25) return (1.0 + y) * expm1(p->m * log1p(y)) - p->m * y;
     double term = 0.5 * p->alpha * p->m * y * y, sum = term;
-    for (int k = 2; fabs(term) > 0x1p-56 * sum; k++) {
+    for (int k = 2; PVI_TURN(SERIES, k) && fabs(term) > 0x1p-56 * sum; k++) {
         term *= (p->alpha - k) / (k + 1) * y;
         sum += term;
     }
@@ -88,7 +89,8 @@ static double larger(double x, double y)
 /* Left end, on the grid, of the window around a peak within which g - top exceeds `negligible`. */
 static double window(const mix *p, double step, double at, double top, double negligible)
 {
-    while (at > 0 && exponent(p, at) - top > negligible) at -= X_RIGHT;
+    for (int i = 0; at > 0 && exponent(p, at) - top > negligible; i++, at -= X_RIGHT)
+        if (!PVI_TURN(RENYI_WINDOW, i)) return 0.0; /* the sum then goes on without a gap */
     return floor(at / step);
 }
 
@@ -98,7 +100,9 @@ static double integrate(const mix *p, double step, double left, double right, do
 {
     const double x_hi = larger(p->alpha, 2.0) / p->z + X_RIGHT, k_hi = ceil(x_hi / step);
     double sum = 0, missed = 0, x = 0, settled = X_RIGHT + 2.0 / p->z; /* no gap is looked for before it */
+    int64_t turns = 0;
     for (double k = floor(-X_LEFT / step); k <= k_hi; k++) {
+        if (!PVI_TURN(RENYI_NODES, turns++)) return NAN; /* the cost without sampling is taken */
         x = k * step;
         sum += integrand(p, x, top);
         if (x < settled) continue;
@@ -118,11 +122,18 @@ static double integrate(const mix *p, double step, double left, double right, do
     return B + KAPPA * (B + 2.0 * (1.0 + p->alpha * p->q) * exp(-top));                           /* (3) */
 }
 
+/* The terms between -X_LEFT and where gaps are looked for, and those of two windows around peaks. */
+double pvi_renyi_poisson_work(double z)
+{
+    const double d = fmin(PI * z, 13.565), step = 2.0 * PI * d / (92.0 + 0.5 * d * d);
+    return z > Z_LEAST ? (X_LEFT + 5.0 * X_RIGHT + 2.0 / z) / step : 0.0;
+}
+
 double pvi_renyi_poisson(double z, double q, double m)
 {
     const mix p = { z, q, m, 1.0 + m };
     const double plain = pv_up(p.alpha * m / (2.0 * z * z), 3); /* sampling never hurts */
-    if (!(z > 0.01 && p.alpha < 1e12 && p.alpha / z < 1e9)) return plain;
+    if (!(z > Z_LEAST && p.alpha < 1e12 && p.alpha / z < 1e9)) return plain;
     const double reach = PI * z * (1.0 - 1e-9), d = reach < 13.565 ? reach : 13.565;
     const double step = 2.0 * PI * d / (92.0 + 0.5 * d * d);
     const double left = peak(&p, 0.0), right = peak(&p, p.alpha / z);

@@ -84,6 +84,11 @@ static double integer_order(double s, double q, double n, const double lz[JMAX +
     return top > 0 ? pv_up(top + log(sum + exp(-top)), 4) : pv_up(log1p(sum), 2);
 }
 
+double pvi_renyi_replace_work(double m)
+{
+    return 2000.0 + (m < ORDER_MAX ? 2.0 * m : 0.0);
+}
+
 double pvi_renyi_replace(double z, double q, double m)
 {
     const double s = pv_up(1.0 / (z * z), 2), alpha = 1.0 + m, plain = pv_up(0.5 * alpha * m * s, 3);

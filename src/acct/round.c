@@ -5,6 +5,16 @@
  * ten releases of epsilon 1 cost 10 and not the next double. */
 #include "acct.h"
 
+double pvi_snap(double x, double width, bool above)
+{
+    const double side = above ? 1.0 : -1.0;
+    if (!(x > 0)) return x;
+    double k = side * ceil(side * log(x) / width);
+    for (int i = 0; i < 2; i++) /* log, the quotient and exp are off by far less than width */
+        if (side * exp(k * width) < side * x) k += side;
+    return exp(k * width);
+}
+
 double pvi_add_up(double x, double y)
 {
     const double s = x + y, z = s - x, err = (x - (s - z)) + (y - z);

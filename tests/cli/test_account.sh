@@ -88,13 +88,13 @@ fails 2 'privet: epsilon and delta are both given: leave out the one to learn; c
     account gaussian z=1 --epsilon 1 --delta 1e-5
 fails 2 'privet: rows=0 (--group): a whole number from 1 to below 2^53 is needed' account gaussian z=1 --delta 1e-5 --group 0
 fails 2 'privet: rows=2 (--group): groups need delta, not epsilon' account gaussian z=1 --epsilon 1 --group 2
-fails 2 'privet: z=0: a number between 1e-100 and 1e+100 is needed' account gaussian z=0 --delta 1e-5
-fails 2 'privet: z=-1: a number between 1e-100 and 1e+100 is needed' account gaussian z=-1 --delta 1e-5
+fails 2 'privet: z=0: a number between 1e-06 and 1e+16 is needed' account gaussian z=0 --delta 1e-5
+fails 2 'privet: z=-1: a number between 1e-06 and 1e+16 is needed' account gaussian z=-1 --delta 1e-5
 fails 2 'privet: z=nan: a number is needed' account gaussian z=nan --delta 1e-5
-fails 2 'privet: event: sampling rate 1.5 is not in (0, 1]' account gaussian z=1 q=1.5 --delta 1e-5
+fails 2 'privet: sampling rate 1.5 is not in [1e-15, 1]' account gaussian z=1 q=1.5 --delta 1e-5
 fails 2 'privet: steps=0: a whole number from 1 to below 2^53 is needed' account gaussian z=1 steps=0 --delta 1e-5
 fails 2 'privet: steps=many: a number is needed' account gaussian z=1 steps=many --delta 1e-5
-fails 2 'privet: delta 1 is not in [0, 1)' account gaussian z=1 --delta 1
+fails 2 'privet: delta 1 is not in [1e-200, 0.999999999999] and not 0' account gaussian z=1 --delta 1
 fails 2 'privet: delta=nan: a number is needed' account gaussian z=1 --delta nan
 fails 2 'privet: gaussian has no step; did you mean steps?' account gaussian z=1 step=3 --delta 1e-5
 fails 2 'privet: relation=add: zero-out or replace is needed' account gaussian z=1 --delta 1e-5 --relation add

@@ -229,7 +229,7 @@ static void left_out_frequencies_are_bounded(void **state)
 
 static void bracket(const pvi_pld_term *t, int64_t n, double delta, double *ub, double *lb)
 {
-    PVT_OK(pvi_pld_epsilon(ctx, t, n, delta, ub, lb));
+    PVT_OK(pvi_pld_epsilon(ctx, t, n, delta, &(double) { 0 }, ub, lb));
     PVT_CHECK(*lb <= *ub && *lb >= 0, "[%g, %g]", *lb, *ub);
 }
 
@@ -274,7 +274,7 @@ static void check_kov(double e0, double d0, int k, double delta)
                   delta, lb);
     PVT_CHECK(ub - lb <= 2e-3 * ub + 2e-4 * e0, "e0 %g d0 %g k %d delta %g: [%.12g, %.12g]", e0, d0, k, delta, lb,
               ub);
-    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.5 * ub, &d));
+    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.5 * ub, &(double) { 0 }, &d));
     const long double want = kov(e0, d0, k, 0.5L * ub);
     PVT_CHECK(d >= want * (1 - 1e-12L) && d <= want * 1.1L, "delta(%g) = %g, want %Lg", 0.5 * ub, d, want);
 }
@@ -322,7 +322,7 @@ static void selection(void **state)
     PVT_NEAR(ub, 2 * log(exp(0.4) - sqrt(1e-2 * expm1(0.8))), 2e-3);
     PVT_TRUE(pow(exp(0.4) - exp(ub / 2), 2) / expm1(0.8) <= 1e-2);
     PVT_TRUE(kov(0.4, 0, 1, lb) >= 1e-2L * (1 - 1e-9L));
-    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.0, &d));
+    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.0, &(double) { 0 }, &d));
     PVT_REL(d, pow(exp(0.4) - 1, 2) / expm1(0.8), 1e-3);
     bracket(&many, 1, 1e-6, &ub, &lb);
     const pvi_pld_term rr = term(PV_EV_EPS_DELTA, 0.1, 0, 1, 400);
@@ -339,7 +339,7 @@ static void balls_and_infinite_losses(void **state)
     PVT_TRUE(ub == 0 && lb == 0);
     bracket(&ball, 1, 1e-7, &ub, &lb);
     PVT_TRUE(ub == INFINITY && lb == 0);
-    PVT_OK(pvi_pld_delta(ctx, &ball, 1, 1.0, &d));
+    PVT_OK(pvi_pld_delta(ctx, &ball, 1, 1.0, &(double) { 0 }, &d));
     PVT_REL(d, 3e-6 - 3e-12, 1e-9);
     bracket(both, 2, 1e-5, &ub, &lb);
     /* 1 - (1 - 1e-6)^3 off, the rest is a Gaussian of 0.9999... of the mass */
@@ -362,7 +362,7 @@ static void sampled_response(void **state)
         double d, ub, lb;
         const double x = (1 - q) * Q + q * P - exp(eps) * Q, y = P - exp(eps) * ((1 - q) * P + q * Q);
         const double want = fmax(fmax(x, y), 0);
-        PVT_OK(pvi_pld_delta(ctx, &t, 1, eps, &d));
+        PVT_OK(pvi_pld_delta(ctx, &t, 1, eps, &(double) { 0 }, &d));
         PVT_CHECK(d >= want * (1 - 1e-12) && d <= want * 1.01, "delta(%g) = %g, want %g", eps, d, want);
         bracket(&t, 1, want, &ub, &lb);
         PVT_CHECK(lb <= eps * (1 + 1e-12) && ub >= eps * (1 - 1e-12) && ub - lb < 0.01, "[%g, %g] %g", lb, ub, eps);
@@ -407,9 +407,9 @@ static void delta_and_epsilon_are_inverse(void **state)
                                     1 + (int64_t)(exp(9 * pvt_uniform(&s))));
         double ub, lb, d;
         bracket(&t, 1, 1e-6, &ub, &lb);
-        PVT_OK(pvi_pld_delta(ctx, &t, 1, ub, &d));
+        PVT_OK(pvi_pld_delta(ctx, &t, 1, ub, &(double) { 0 }, &d));
         PVT_CHECK(d >= 1e-6 * 0.8 * exp(-(ub - lb) * 300) && d <= 1.5e-6, "delta(%g) = %g", ub, d);
-        PVT_OK(pvi_pld_delta(ctx, &t, 1, lb, &d));
+        PVT_OK(pvi_pld_delta(ctx, &t, 1, lb, &(double) { 0 }, &d));
         PVT_CHECK(d >= 1e-6, "lower bound: delta(%g) = %g", lb, d);
     }
 }
@@ -594,9 +594,9 @@ static void no_memory(void **state)
         for (; s != PV_OK; n++) {
             double ub, lb;
             left = n;
-            s = which == 0   ? pvi_pld_epsilon(c, t, 2, 1e-5, &ub, &lb)
-                : which == 1 ? pvi_pld_delta(c, t, 2, 0.5, &ub)
-                             : pvi_pld_epsilon(c, &many, 1, 1e-6, &ub, &lb);
+            s = which == 0   ? pvi_pld_epsilon(c, t, 2, 1e-5, &(double) { 0 }, &ub, &lb)
+                : which == 1 ? pvi_pld_delta(c, t, 2, 0.5, &(double) { 0 }, &ub)
+                             : pvi_pld_epsilon(c, &many, 1, 1e-6, &(double) { 0 }, &ub, &lb);
             PVT_TRUE(s == PV_OK || s == PV_E_NOMEM);
         }
         PVT_TRUE(n > 5);

@@ -131,8 +131,8 @@ static void losses_that_overflow(void **state)
     (void)state;
     const pvi_pld_term t = term(PV_EV_GAUSSIAN, 1e-200, 0, 1, 1);
     double ub, lb, d;
-    PVT_IS(pvi_pld_epsilon(ctx, &t, 1, 1e-5, &ub, &lb), PV_E_NUMERIC);
-    PVT_IS(pvi_pld_delta(ctx, &t, 1, 1.0, &d), PV_E_NUMERIC);
+    PVT_IS(pvi_pld_epsilon(ctx, &t, 1, 1e-5, &(double) { 0 }, &ub, &lb), PV_E_NUMERIC);
+    PVT_IS(pvi_pld_delta(ctx, &t, 1, 1.0, &(double) { 0 }, &d), PV_E_NUMERIC);
 }
 
 /* delta a few units in the last place above the probability of an infinite loss: what is left for the Gaussian needs
@@ -144,7 +144,7 @@ static void delta_just_above_infinite_losses(void **state)
     double delta = 1e-6 * (1 - 100 * 0x1p-53);
     for (int i = 0; i < 400; i++, delta = nextafter(delta, 1)) {
         double ub, lb;
-        PVT_OK(pvi_pld_epsilon(ctx, t, 2, delta, &ub, &lb));
+        PVT_OK(pvi_pld_epsilon(ctx, t, 2, delta, &(double) { 0 }, &ub, &lb));
         PVT_CHECK(ub >= 4 && lb <= ub, "delta 1e-6 %+g: [%g, %g]", delta - 1e-6, lb, ub);
         if (delta > 1e-6 * (1 + 1e-15)) i += 3, delta += 1e-6 * 3 * 0x1p-52;
     }
@@ -156,14 +156,14 @@ static void certain_and_impossible(void **state)
     (void)state;
     const pvi_pld_term all = term(PV_EV_BALL, 1, 0, 1, 1), rr = term(PV_EV_EPS_DELTA, 1, 0, 1, 10);
     double d, ub, lb;
-    PVT_OK(pvi_pld_delta(ctx, &all, 1, 3, &d));
+    PVT_OK(pvi_pld_delta(ctx, &all, 1, 3, &(double) { 0 }, &d));
     PVT_TRUE(d == 1);
-    PVT_OK(pvi_pld_epsilon(ctx, &all, 1, 0.999, &ub, &lb));
+    PVT_OK(pvi_pld_epsilon(ctx, &all, 1, 0.999, &(double) { 0 }, &ub, &lb));
     PVT_TRUE(ub == INFINITY);
-    PVT_OK(pvi_pld_delta(ctx, &rr, 1, 1e5, &d)); /* 10 is the largest loss */
+    PVT_OK(pvi_pld_delta(ctx, &rr, 1, 1e5, &(double) { 0 }, &d)); /* 10 is the largest loss */
     PVT_TRUE(d >= 0 && d < 1e-100);
     const pvi_pld_term g = term(PV_EV_GAUSSIAN, 1, 0, 1, 1);
-    PVT_OK(pvi_pld_delta(ctx, &g, 1, 1e4, &d)); /* e^-5e7 */
+    PVT_OK(pvi_pld_delta(ctx, &g, 1, 1e4, &(double) { 0 }, &d)); /* e^-5e7 */
     PVT_TRUE(d > 0 && d < 1e-100);
 }
 
@@ -175,7 +175,7 @@ static void little_room(void **state)
     double mu2 = 1, ub, lb;
     t[0] = term(PV_EV_GAUSSIAN, 1, 0, 1, 1);
     for (int i = 1; i < 257; i++) t[i] = term(PV_EV_GAUSSIAN, 1e4 + i, 0, 1, 1), mu2 += 1 / (t[i].a * t[i].a);
-    PVT_OK(pvi_pld_epsilon(ctx, t, 257, 1e-250, &ub, &lb));
+    PVT_OK(pvi_pld_epsilon(ctx, t, 257, 1e-250, &(double) { 0 }, &ub, &lb));
     const double want = pvi_gdp_epsilon_ub(sqrt(mu2), 1e-250);
     PVT_CHECK(ub >= want * (1 - 1e-9) && ub <= 1.1 * want && lb <= want, "[%g, %g], truth %g", lb, ub, want);
 }
@@ -192,7 +192,7 @@ static void more_steps_than_rounding_allows(void **state)
                 static const double rates[] = { 1e-6, 0.5, 1 - 0x1p-53 };
                 const pvi_pld_term t = term(PV_EV_GAUSSIAN, zs[j], 0, rates[r], (int64_t)counts[i]);
                 double ub, lb;
-                PVT_OK(pvi_pld_epsilon(ctx, &t, 1, 1e-6, &ub, &lb));
+                PVT_OK(pvi_pld_epsilon(ctx, &t, 1, 1e-6, &(double) { 0 }, &ub, &lb));
                 PVT_CHECK(lb >= 0 && lb <= ub, "%g x %g: [%g, %g]", zs[j], counts[i], lb, ub);
                 if (r < 2) continue;
                 const double mu = sqrt(counts[i]) / zs[j];
@@ -213,9 +213,9 @@ static void releases_that_hide_nothing(void **state)
                                        term(PV_EV_LAPLACE, 1 / e0[i], 0, 1, steps) };
             for (int k = 0; k < 2; k++) {
                 double ub = 0, lb = 0, delta = 0;
-                const pv_status s = pvi_pld_epsilon(ctx, &t[k], 1, 1e-6, &ub, &lb);
+                const pv_status s = pvi_pld_epsilon(ctx, &t[k], 1, 1e-6, &(double) { 0 }, &ub, &lb);
                 PVT_CHECK(s != PV_OK || ub >= 0.4 * e0[i], "epsilon %g for a loss of %g", ub, e0[i]);
-                if (pvi_pld_delta(ctx, &t[k], 1, 0.1 * e0[i], &delta) == PV_OK)
+                if (pvi_pld_delta(ctx, &t[k], 1, 0.1 * e0[i], &(double) { 0 }, &delta) == PV_OK)
                     PVT_CHECK(delta > 0.3, "delta %g for a loss of %g", delta, e0[i]);
             }
         }
