@@ -56,12 +56,21 @@ static bool fill_conv(pvi_export *e, const pvi_layer *l, const char *name)
     return t;
 }
 
+/* Where a network trained block by block keeps input j of an image: it reads channel after channel (model/split.c). */
+static int64_t split_input(const pvi_export *e, int64_t j)
+{
+    const pvi_hwc in = e->net->in;
+    return j % in.c * in.h * in.w + j / in.c;
+}
+
 static bool fill_dense(pvi_export *e, const pvi_layer *l, const char *name)
 {
     const int64_t N = l->units, J = l->n_weights / N;
+    const bool planes = e->split && l == e->net->layer;
     pvi_tensor *t = add(e, name, "weight", 2, (const int64_t[]) { N, J });
     for (int64_t n = 0, at = 0; t && n < N; n++)
-        for (int64_t j = 0; j < J; j++) t->v[at++] = e->file->w[l->weights + j * N + n];
+        for (int64_t j = 0; j < J; j++)
+            t->v[at++] = e->file->w[l->weights + (planes ? split_input(e, j) : j) * N + n];
     return t;
 }
 
@@ -128,10 +137,36 @@ static pv_status fill_classes(pvi_export *e)
     return fact_str(e, "classes", &b);
 }
 
-/* The guarantee, and how a row becomes an input. */
-static pv_status fill_facts(pvi_export *e)
+/* How a raw row becomes the model's input. */
+static pv_status fill_input(pvi_export *e)
 {
     static const char *const norm[] = { "clip", "unit", "max" };
+    const pv_domain *dom = &e->file->domain;
+    pvi_str b = { .ctx = e->ctx };
+    fact(e, "input", e->row.what);
+    fact(e, "encoding", e->row.encoding);
+    fact_f64(e, "center", e->row.center);
+    fact_f64(e, "bias_column", e->row.bias);
+    fact_f64(e, "row_norm", e->row.radius);
+    fact(e, "norm", norm[e->row.norm]);
+    if (e->row.pixels) fact(e, "pixels", e->row.pixels);
+    if (!dom->height) return PV_OK;
+    pvi_str_printf(&b, "%lldx%lldx%lld", (long long)dom->height, (long long)dom->width, (long long)dom->channels);
+    return fact_str(e, "image", &b);
+}
+
+static pv_status fill_layers(pvi_export *e)
+{
+    pvi_str b = { .ctx = e->ctx };
+    for (int64_t i = 0; i < e->net->n; i++) pvi_str_printf(&b, "%s%s", i ? "," : "", e->net->layer[i].text);
+    fact_f64(e, "scale", e->scale);
+    if (e->hidden > 0.0) fact_f64(e, "hidden_radius", e->hidden);
+    return fact_str(e, "layers", &b);
+}
+
+/* The guarantee, the input, and what is computed from it. */
+static pv_status fill_facts(pvi_export *e)
+{
     pvi_str b = { .ctx = e->ctx };
     fact(e, "privacy", e->cert->is_private ? "PRIVATE: see the certificate" : "NOT PRIVATE");
     if (e->cert->is_private) {
@@ -141,13 +176,8 @@ static pv_status fill_facts(pvi_export *e)
     pvi_cert_statement(e->cert, &b);
     pv_status s = fact_str(e, "statement", &b);
     fact(e, "model", e->file->model);
-    fact(e, "input", e->row.what);
-    fact_f64(e, "center", e->row.center);
-    fact_f64(e, "bias_column", e->row.bias);
-    fact_f64(e, "row_norm", e->row.radius);
-    fact(e, "norm", norm[e->row.norm]);
-    if (e->net) fact_f64(e, "scale", e->scale);
-    if (e->hidden > 0.0) fact_f64(e, "hidden_radius", e->hidden);
+    if (s == PV_OK) s = fill_input(e);
+    if (s == PV_OK && e->net) s = fill_layers(e);
     if (s == PV_OK) s = fill_classes(e);
     fact(e, "settings", e->file->settings);
     if (e->file->schema) fact(e, "schema", e->file->schema);

@@ -13,14 +13,18 @@ typedef struct pvi_tensor {
     double *v;                            /* in the arena */
 } pvi_tensor;
 
-/* The row as the model sees it: x' = s (x - center, bias) with s of data.norm. */
+/* The row as the model sees it: x' = s (x, bias), or s (x - center, bias) where center is subtracted by the graph,
+ * with s of data.norm. */
 typedef struct pvi_row_rule {
-    int64_t columns;  /* of x */
-    double center;    /* 0 where the schema has encoded x already */
-    double bias;      /* 0: no constant column */
-    double radius;    /* R */
-    int64_t norm;     /* 0 clip, 1 unit, 2 max: order of data.norm */
-    const char *what; /* one sentence: what x is */
+    int64_t columns;      /* of x */
+    double center;        /* data.center */
+    bool by_graph;        /* an ONNX graph subtracts it; false: whoever makes x does */
+    double bias;          /* 0: no constant column */
+    double radius;        /* R */
+    int64_t norm;         /* 0 clip, 1 unit, 2 max: order of data.norm */
+    const char *encoding; /* how a raw row becomes x: table, rows, image or scatter (docs/export.md) */
+    const char *what;     /* the same in a sentence */
+    const char *pixels;   /* scatter: HEIGHTxWIDTHxCHANNELS of the images before the transform, else NULL */
 } pvi_row_rule;
 
 typedef struct pvi_export {
@@ -30,8 +34,9 @@ typedef struct pvi_export {
     const pvi_cert *cert;
     const pvi_net *net; /* NULL: linear, weight [outputs, columns] and bias [outputs] */
     double scale;       /* net: the input is multiplied by it */
+    bool split;         /* net: trained block by block */
     double hidden;      /* net: outputs of a relu longer than this are scaled down to it; 0: none are */
-    int64_t outputs;
+    int64_t outputs;    /* columns of the score; 1 for classes: the margin of the second of two */
     pvi_row_rule row;
     pvi_tensor *tensor;
     int64_t tensors;

@@ -2,19 +2,21 @@
  *
  *   x [n, columns]  ->  row rule  ->  weight x + bias, or the layers of the network  ->  score, probability
  *
- * Row rule, with b the constant column (pvi_row_rule):
- *   (1) s = R / max(||(x - center, b)||, R)   clip      R / max(||..||, 10^-30)   unit
- *       the largest |..| instead   max
- *   (2) linear: score = s (weight (x - center) + bias);   network: its input is scale s (x - center, b), without b
- *       for images.
+ * Row rule, with v = x - center where the graph subtracts it, else v = x, and b the constant column (pvi_row_rule):
+ *   (1) m = max(|v_1|, ..., |v_p|, |b|),  u = v / m,  q = ||(u, b/m)||  (1 for max)
+ *       f = min(m, R/q)  clip and max      f = R/q  unit
+ *   (2) row = f u,  s = f/m, the factor of the row; m comes first so that no square leaves the range of a float
+ *   (3) linear: score = weight row + s bias;   network: its input is scale (row, s b), without s b for images.
  * The library enforces (1) in double with a margin of 2^-22, so results agree to about 10^-6, not to the last bit.
  *
+ * Outputs: score [n, k] and, for classes, probability [n, k].  k = 1: the margin of the second of two classes, and
+ * its sigmoid.  k > 1: one number per class, and their softmax; a network has k = 2 for two classes.
+ *
  * Protocol buffers: a field is a varint (number << 3 | type), type 0 a varint, 2 a length and bytes, 5 four bytes.
- * Images are [n, channels, rows, columns]; a flatten puts channels last first, as the weights expect.
+ * Images are [n, channels, rows, columns] up to a flatten or dense layer, which puts channels last first, as the
+ * weights expect; from there on rows are [n, columns].
  * Reference  onnx.proto, IR version 8. */
 #include "out/export.h"
-
-#include <stdlib.h>
 
 enum { IR = 8, OPSET = 13, FLOAT = 1, INT64 = 7 };
 enum { ATTR_FLOAT = 1, ATTR_INT = 2, ATTR_INTS = 7 };
@@ -71,10 +73,13 @@ static void put_f32(pvi_str *b, double x)
 
 typedef struct graph {
     const pvi_export *e;
-    pvi_str nodes, init; /* fields of GraphProto */
-    int64_t next;        /* number of the next value */
-    char last[32];       /* the value computed last */
-    bool has_gelu;
+    pvi_str nodes, init;   /* fields of GraphProto */
+    int64_t next;          /* number of the next value */
+    char last[32];         /* the value computed last */
+    const char *known[12]; /* constants that are there */
+    int64_t constants;
+    bool image; /* it is [n, channels, rows, columns], not [n, columns] */
+    pvi_hwc at; /* its shape */
 } graph;
 
 static pvi_str empty(const graph *g)
@@ -93,9 +98,13 @@ static void tensor(graph *g, const char *name, int dims, const int64_t *shape, c
     message(&g->init, 5, &t);
 }
 
-static void scalar(graph *g, const char *name, double x)
+/* A constant, made when it is first used; returns its name. */
+static const char *scalar(graph *g, const char *name, double x)
 {
+    for (int64_t i = 0; i < g->constants; i++)
+        if (strcmp(g->known[i], name) == 0) return name;
     tensor(g, name, 0, NULL, &x, 1);
+    return g->known[g->constants++] = name;
 }
 
 static void shape(graph *g, const char *name, int64_t n, const int64_t *v) /* an int64 tensor */
@@ -150,52 +159,84 @@ static void node(graph *g, const char *op, const char *a, const char *b, const c
 
 /* ---- the row rule ---------------------------------------------------------------------------------------------- */
 
-static const attr along_row[] = { { "axes", ATTR_INTS, 0, 1, { 1 } },
-                                  { "keepdims", ATTR_INT, 0, 1, { 1 } },
-                                  { 0 } };
+static const attr along_row[] = { { "axes", ATTR_INTS, 0, 1, { 1 } }, { "keepdims", ATTR_INT, 0, 1, { 1 } }, { 0 } };
 
-/* (1): leaves x - center in `x`, s in `s`. */
-static void row_rule(graph *g, char x[32])
+/* The smallest normal float: rows of zeros are divided by it. */
+#define LEAST 0x1p-126
+
+/* (1): u, q of clip and unit. */
+static void length(graph *g)
+{
+    node(g, "ReduceSumSquare", "u", NULL, NULL, "squares", along_row);
+    if (g->e->row.bias != 0.0) {
+        node(g, "Div", scalar(g, "bias_column", g->e->row.bias), "m", NULL, NULL, NULL);
+        node(g, "Mul", g->last, g->last, NULL, NULL, NULL);
+        node(g, "Add", "squares", g->last, NULL, NULL, NULL);
+    }
+    node(g, "Sqrt", g->last, NULL, NULL, NULL, NULL);
+    /* q is at least 1 up to rounding, unless the row is zero. */
+    node(g, "Max", g->last, scalar(g, "one", 1.0), NULL, "q", NULL);
+}
+
+/* (1), (2): leaves "row", "f" and "m". */
+static void row_rule(graph *g)
 {
     const pvi_row_rule *r = &g->e->row;
-    snprintf(x, 32, "x");
-    if (r->center != 0.0) {
-        scalar(g, "center", r->center);
-        node(g, "Sub", "x", "center", NULL, NULL, NULL);
-        snprintf(x, 32, "%s", g->last);
-    }
-    scalar(g, "radius", r->radius);
-    scalar(g, "least", r->norm == 1 ? 1e-30 : r->radius);
-    scalar(g, "constant", r->norm == 2 ? fabs(r->bias) : r->bias * r->bias);
-    if (r->norm == 2) {
-        node(g, "Abs", x, NULL, NULL, NULL, NULL);
-        node(g, "ReduceMax", g->last, NULL, NULL, NULL, along_row);
-        node(g, "Max", g->last, "constant", NULL, NULL, NULL);
-    } else {
-        node(g, "ReduceSumSquare", x, NULL, NULL, NULL, along_row);
-        node(g, "Add", g->last, "constant", NULL, NULL, NULL);
-        node(g, "Sqrt", g->last, NULL, NULL, NULL, NULL);
-    }
-    node(g, "Max", g->last, "least", NULL, NULL, NULL);
-    node(g, "Div", "radius", g->last, NULL, "s", NULL);
+    const bool unit = r->norm == 1, max = r->norm == 2, center = r->center != 0.0 && r->by_graph;
+    const char *v = center ? "v" : "x", *radius = scalar(g, "radius", r->radius);
+    if (center) node(g, "Sub", "x", scalar(g, "center", r->center), NULL, v, NULL);
+    node(g, "Abs", v, NULL, NULL, NULL, NULL);
+    node(g, "ReduceMax", g->last, NULL, NULL, NULL, along_row);
+    node(g, "Max", g->last, scalar(g, "least", fmax(fabs(r->bias), LEAST)), NULL, "m", NULL);
+    node(g, "Div", v, "m", NULL, "u", NULL);
+    if (!max) length(g);
+    if (!max) node(g, "Div", radius, "q", NULL, unit ? "f" : NULL, NULL);
+    if (!unit) node(g, "Min", "m", max ? radius : g->last, NULL, "f", NULL);
+    node(g, "Mul", "u", "f", NULL, "row", NULL);
+}
+
+/* (2), where there is a constant column. */
+static const char *row_factor(graph *g)
+{
+    node(g, "Div", "f", "m", NULL, "s", NULL);
+    return g->last;
 }
 
 static const attr transposed[] = { { "transB", ATTR_INT, 0, 1, { 1 } }, { 0 } };
 
-static void linear(graph *g, const char *x)
+/* (3) */
+static void linear(graph *g)
 {
-    node(g, "Gemm", x, "weight", "bias", NULL, transposed);
-    node(g, "Mul", g->last, "s", NULL, "score", NULL);
+    if (g->e->row.bias == 0.0) {
+        node(g, "Gemm", "row", "weight", "bias", "score", transposed);
+        return;
+    }
+    node(g, "Gemm", "row", "weight", NULL, "inner", transposed);
+    node(g, "Mul", row_factor(g), "bias", NULL, NULL, NULL);
+    node(g, "Add", "inner", g->last, NULL, "score", NULL);
 }
 
 /* ---- layers ---------------------------------------------------------------------------------------------------- */
 
-static void flatten(graph *g, pvi_hwc in)
+static void as_vector(graph *g)
 {
     const attr last[] = { { "perm", ATTR_INTS, 0, 4, { 0, 2, 3, 1 } }, { 0 } },
                from[] = { { "axis", ATTR_INT, 0, 1, { 1 } }, { 0 } };
-    if (in.h * in.w > 1) node(g, "Transpose", g->last, NULL, NULL, NULL, last);
+    if (!g->image) return;
+    if (g->at.h * g->at.w > 1) node(g, "Transpose", g->last, NULL, NULL, NULL, last);
     node(g, "Flatten", g->last, NULL, NULL, NULL, from);
+    g->image = false;
+}
+
+/* For layers with windows: what comes in may be a vector, as an image of one pixel. */
+static void as_image(graph *g, const char *name)
+{
+    char value[48];
+    if (g->image) return;
+    snprintf(value, sizeof value, "%s.image", name);
+    shape(g, value, 4, (const int64_t[]) { -1, g->at.c, g->at.h, g->at.w });
+    node(g, "Reshape", g->last, value, NULL, NULL, NULL);
+    g->image = true;
 }
 
 static void conv(graph *g, const pvi_layer *l, const char *w, const char *b)
@@ -220,22 +261,15 @@ static void gelu(graph *g)
 {
     char x[32];
     snprintf(x, sizeof x, "%s", g->last);
-    if (!g->has_gelu) { /* constants that all such layers share */
-        scalar(g, "gelu_cubic", 0.044715);
-        scalar(g, "gelu_root", 0.79788456080286535588);
-        scalar(g, "one", 1.0);
-        scalar(g, "half", 0.5);
-        g->has_gelu = true;
-    }
     node(g, "Mul", x, x, NULL, NULL, NULL);
     node(g, "Mul", g->last, x, NULL, NULL, NULL);
-    node(g, "Mul", g->last, "gelu_cubic", NULL, NULL, NULL);
+    node(g, "Mul", g->last, scalar(g, "gelu_cubic", 0.044715), NULL, NULL, NULL);
     node(g, "Add", g->last, x, NULL, NULL, NULL);
-    node(g, "Mul", g->last, "gelu_root", NULL, NULL, NULL);
+    node(g, "Mul", g->last, scalar(g, "gelu_root", 0.79788456080286535588), NULL, NULL, NULL);
     node(g, "Tanh", g->last, NULL, NULL, NULL, NULL);
-    node(g, "Add", g->last, "one", NULL, NULL, NULL);
+    node(g, "Add", g->last, scalar(g, "one", 1.0), NULL, NULL, NULL);
     node(g, "Mul", g->last, x, NULL, NULL, NULL);
-    node(g, "Mul", g->last, "half", NULL, NULL, NULL);
+    node(g, "Mul", g->last, scalar(g, "half", 0.5), NULL, NULL, NULL);
 }
 
 /* Hidden values longer than e->hidden are scaled down to it (model/split.c). */
@@ -244,21 +278,28 @@ static void relu(graph *g)
     char x[32];
     node(g, "Relu", g->last, NULL, NULL, NULL, NULL);
     if (!(g->e->hidden > 0.0)) return;
+    const char *radius = scalar(g, "hidden_radius", g->e->hidden);
     snprintf(x, sizeof x, "%s", g->last);
     node(g, "ReduceL2", x, NULL, NULL, NULL, along_row);
-    node(g, "Max", g->last, "hidden_radius", NULL, NULL, NULL);
-    node(g, "Div", "hidden_radius", g->last, NULL, NULL, NULL);
+    node(g, "Max", g->last, radius, NULL, NULL, NULL);
+    node(g, "Div", radius, g->last, NULL, NULL, NULL);
     node(g, "Mul", x, g->last, NULL, NULL, NULL);
 }
 
 static const attr epsilon[] = { { "epsilon", ATTR_FLOAT, PVI_GROUPNORM_EPSILON, 0, { 0 } }, { 0 } };
+
+/* Gain or shift of a group norm: one number per channel, in front of the points of an image. */
+static void per_channel(graph *g, const char *name, const char *part)
+{
+    const pvi_tensor *t = pvi_export_find(g->e, name, part);
+    tensor(g, t->name, g->image ? 3 : 1, (const int64_t[]) { t->size, 1, 1 }, t->v, t->size);
+}
 
 /* Groups as the channels of an instance norm, then gain and shift of each channel. */
 static void group_norm(graph *g, const pvi_layer *l, const char *name, const char *w, const char *b)
 {
     char split[48], whole[48], ones[48], zeros[48];
     double *unit = pv_arena_f64(g->e->arena, l->groups);
-    const bool vector = l->in.h * l->in.w == 1;
     if (!unit) {
         g->nodes.failed = true;
         return;
@@ -268,11 +309,13 @@ static void group_norm(graph *g, const pvi_layer *l, const char *name, const cha
     snprintf(ones, sizeof ones, "%s.ones", name);
     snprintf(zeros, sizeof zeros, "%s.zeros", name);
     shape(g, split, 3, (const int64_t[]) { 0, l->groups, -1 });
-    shape(g, whole, vector ? 2 : 4, (const int64_t[]) { -1, l->in.c, l->in.h, l->in.w });
+    shape(g, whole, g->image ? 4 : 2, (const int64_t[]) { -1, l->in.c, l->in.h, l->in.w });
     for (int64_t k = 0; k < l->groups; k++) unit[k] = 1.0;
     tensor(g, ones, 1, &l->groups, unit, l->groups);
     for (int64_t k = 0; k < l->groups; k++) unit[k] = 0.0;
     tensor(g, zeros, 1, &l->groups, unit, l->groups);
+    per_channel(g, name, "weight");
+    per_channel(g, name, "bias");
     node(g, "Reshape", g->last, split, NULL, NULL, NULL);
     node(g, "InstanceNormalization", g->last, ones, zeros, NULL, epsilon);
     node(g, "Reshape", g->last, whole, NULL, NULL, NULL);
@@ -287,42 +330,36 @@ static void layer(graph *g, int64_t i)
     pvi_export_name(g->e, i, name);
     snprintf(w, sizeof w, "%s.weight", name);
     snprintf(b, sizeof b, "%s.bias", name);
+    const bool window = l->kind == PVI_LAYER_CONV || l->kind == PVI_LAYER_MAXPOOL || l->kind == PVI_LAYER_AVGPOOL;
+    if (window) as_image(g, name);
+    if (l->kind == PVI_LAYER_DENSE || l->kind == PVI_LAYER_FLATTEN) as_vector(g);
     switch (l->kind) {
     case PVI_LAYER_CONV: conv(g, l, w, b); break;
-    case PVI_LAYER_DENSE:
-        if (l->in.h * l->in.w > 1) flatten(g, l->in);
-        node(g, "Gemm", g->last, w, b, NULL, transposed);
-        break;
+    case PVI_LAYER_DENSE: node(g, "Gemm", g->last, w, b, NULL, transposed); break;
     case PVI_LAYER_MAXPOOL:
     case PVI_LAYER_AVGPOOL: pool(g, l); break;
     case PVI_LAYER_RELU: relu(g); break;
     case PVI_LAYER_TANH: node(g, "Tanh", g->last, NULL, NULL, NULL, NULL); break;
     case PVI_LAYER_GELU: gelu(g); break;
     case PVI_LAYER_GROUPNORM: group_norm(g, l, name, w, b); break;
-    case PVI_LAYER_FLATTEN: flatten(g, l->in); break;
+    case PVI_LAYER_FLATTEN: break;
     }
+    g->at = l->out;
 }
 
-static void network(graph *g, const char *x)
+/* (3) */
+static void network(graph *g)
 {
-    const pvi_hwc in = g->e->net->in;
     const attr columns[] = { { "axis", ATTR_INT, 0, 1, { 1 } }, { 0 } };
-    char row[32];
-    scalar(g, "scale", g->e->scale);
-    if (g->e->hidden > 0.0) scalar(g, "hidden_radius", g->e->hidden);
-    node(g, "Mul", x, "s", NULL, NULL, NULL);
-    if (g->e->row.bias != 0.0 && in.h * in.w == 1 &&
-        in.c == g->e->row.columns + 1) { /* a table: the constant is a column */
-        snprintf(row, sizeof row, "%s", g->last);
-        scalar(g, "bias_column", g->e->row.bias);
-        node(g, "Mul", "s", "bias_column", NULL, NULL, NULL);
-        node(g, "Concat", row, g->last, NULL, NULL, columns);
+    const bool image = g->e->file->domain.height > 0;
+    snprintf(g->last, sizeof g->last, "row");
+    if (g->e->row.bias != 0.0 && !image) { /* a table: the constant is a column */
+        node(g, "Mul", row_factor(g), scalar(g, "bias_column", g->e->row.bias), NULL, NULL, NULL);
+        node(g, "Concat", "row", g->last, NULL, NULL, columns);
     }
-    node(g, "Mul", g->last, "scale", NULL, NULL, NULL);
-    if (in.h * in.w > 1) {
-        shape(g, "image", 4, (const int64_t[]) { -1, in.c, in.h, in.w });
-        node(g, "Reshape", g->last, "image", NULL, NULL, NULL);
-    }
+    node(g, "Mul", g->last, scalar(g, "scale", g->e->scale), NULL, NULL, NULL);
+    g->at = g->e->net->in;
+    if (image) as_image(g, "row");
     for (int64_t i = 0; i < g->e->net->n; i++) layer(g, i);
     node(g, "Identity", g->last, NULL, NULL, "score", NULL);
 }
@@ -344,15 +381,13 @@ static void value_info(graph *g, pvi_str *out, int field, const char *name, int6
     message(out, field, &m);
 }
 
-/* Tensors as the operators want them: the gain of a group norm is one per plane. */
+/* All but those of a group norm, whose shape depends on what it gets. */
 static void weights(graph *g)
 {
     for (int64_t i = 0; i < g->e->tensors; i++) {
         const pvi_tensor *t = &g->e->tensor[i];
-        const bool planes = g->e->net && strncmp(t->name, "groupnorm", 9) == 0;
-        const pvi_layer *l = planes ? &g->e->net->layer[strtol(t->name + 9, NULL, 10) - 1] : NULL;
-        if (l && l->in.h * l->in.w > 1) tensor(g, t->name, 3, (const int64_t[]) { t->size, 1, 1 }, t->v, t->size);
-        else tensor(g, t->name, t->dims, t->shape, t->v, t->size);
+        const bool channels = strncmp(t->name, "groupnorm", 9) == 0;
+        if (!channels) tensor(g, t->name, t->dims, t->shape, t->v, t->size);
     }
 }
 
@@ -360,11 +395,10 @@ static void build(graph *g, pvi_str *out)
 {
     const pvi_export *e = g->e;
     const attr classes[] = { { "axis", ATTR_INT, 0, 1, { 1 } }, { 0 } };
-    char x[32];
-    row_rule(g, x);
+    row_rule(g);
     weights(g);
-    if (e->net) network(g, x);
-    else linear(g, x);
+    if (e->net) network(g);
+    else linear(g);
     const bool probability = e->file->domain.classes > 0;
     if (probability && e->outputs == 1) node(g, "Sigmoid", "score", NULL, NULL, "probability", NULL);
     else if (probability) node(g, "Softmax", "score", NULL, NULL, "probability", classes);

@@ -23,19 +23,28 @@ static const format *find_format(const char *name)
 static void describe_rows(const pv_model *m, pvi_row_rule *r)
 {
     const pvi_data_cfg *c = &m->plan->s.data;
-    *r = (pvi_row_rule) {
-        .columns = m->file.domain.p - (c->bias != 0.0), .bias = c->bias, .radius = c->row_norm, .norm = c->norm
-    };
-    if (m->file.schema) {
-        r->what =
-            "the columns of the schema, encoded: numbers scaled by their declared bounds, categories as 0 and 1";
-    } else if (c->transform) {
-        r->what = "scattering features of an image as data.transform computes them, before the row norm";
+    *r = (pvi_row_rule) { .columns = m->file.domain.p - (c->bias != 0.0),
+                          .center = c->center,
+                          .bias = c->bias,
+                          .radius = c->row_norm,
+                          .norm = c->norm };
+    if (c->transform) {
+        r->encoding = "scatter";
+        r->what = "scattering features of images as data.transform computes them from pixels minus center, "
+                  "channel after channel, each row by row; the row norm is not yet applied";
+        r->pixels = c->image;
+    } else if (m->file.schema) {
+        r->encoding = "table";
+        r->what = "the columns of the schema in order: a number as (value - min)/(max - min) - center, a category as "
+                  "one column of 0 or 1 per value; missing: zeros, or 0.5 - center for \"middle\"";
     } else if (m->file.domain.height) {
-        r->what = "an image, channel after channel, each row by row; bytes divided by 255, other numbers as they are";
-        r->center = c->center;
+        r->encoding = "image";
+        r->by_graph = true;
+        r->what = "an image, channel after channel, each row by row; bytes divided by 255, other numbers as they "
+                  "are; an ONNX graph subtracts center by itself, readers of arrays have to";
     } else {
-        r->what = "the numbers of a row, data.center subtracted";
+        r->encoding = "rows";
+        r->what = "the numbers of a row in the order of their columns, bytes divided by 255, each minus center";
     }
 }
 
@@ -51,8 +60,12 @@ static pv_status open_export(const pv_model *m, pvi_export *e)
     if (pvi_is_net(m->choice.ops)) {
         const pvi_net_cfg *c = m->choice.cfg;
         e->net = &c->net;
+        e->outputs = c->net.outputs; /* two classes have two, of which predict shows the difference */
         e->scale = c->scale;
-        e->hidden = c->radius;
+        e->split = m->choice.ops->open != pvi_net_open;
+        e->hidden = e->split ? c->radius : 0.0;
+    } else if (m->file.d == m->file.domain.classes * m->file.domain.p) {
+        e->outputs = m->file.domain.classes; /* softmax: likewise */
     } else if (m->file.d != e->outputs * m->file.domain.p) {
         return pvi_fail(m->ctx, PV_E_UNSUPPORTED, "model=%s cannot be exported: linear models and networks can",
                         m->file.model);

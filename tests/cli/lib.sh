@@ -4,6 +4,7 @@
 #   warns 'line' ARGS...             exits 0, exactly this warning on stderr
 #   fails CODE 'privet: line' ARGS   exits CODE, nothing on stdout, exactly this one line on stderr
 #   check 'what' CONDITION...        any other command that must succeed
+#   python_with MODULE...            sets python to one that has these packages, or skips the test
 #   in_browser PAGE                  shows a page in headless Chromium, where there is one: see below
 #   finish                           last line of a test
 set -u
@@ -123,6 +124,17 @@ show() { # FILE OPTIONS...: in $browser
     shift
     timeout 60 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --enable-logging=stderr --v=0 \
         --window-size=800,900 "$@" "file://$work/$page" 2>browser.log
+}
+
+# PRIVET_PYTHON or python3; where it lacks a package, all of them come from PyPI into an environment in the test's folder.
+python_with() { # MODULE...
+    python=${PRIVET_PYTHON:-python3}
+    PYTHONDONTWRITEBYTECODE=1
+    export PYTHONDONTWRITEBYTECODE
+    "$python" -c "import $(echo "$*" | tr ' ' ,)" 2>/dev/null && return
+    "$python" -m venv "$work/python" >pip.log 2>&1 && "$work/python/bin/pip" install -q "$@" >>pip.log 2>&1 ||
+        skip "$python has not all of $*, and they could not be installed: $(tail -1 pip.log)"
+    python=$work/python/bin/python
 }
 
 # 200 rows that a line separates with some mistakes, in LIBSVM form; the same on every machine.

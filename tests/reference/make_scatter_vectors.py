@@ -61,24 +61,25 @@ def scatter(u, J, L):
     return np.array([low(u, 0)] + first + second)
 
 
-cases = [(28, 28, 1, 2, 8), (32, 32, 3, 2, 8), (11, 17, 1, 1, 4), (19, 26, 2, 3, 5)]
-if "--kymatio" in sys.argv:
-    from kymatio.scattering2d.frontend.numpy_frontend import ScatteringNumPy2D
-    for h, w, c, J, L in cases:
-        theirs = ScatteringNumPy2D(J, (h, w), L)(image(h, w, 0).astype(np.float32))
-        ours = scatter(image(h, w, 0), J, L)
-        print(h, w, J, L, ours.shape, "largest difference", abs(theirs - ours).max(), "of", abs(ours).max(),
-              file=sys.stderr)
+if __name__ == "__main__":
+    cases = [(28, 28, 1, 2, 8), (32, 32, 3, 2, 8), (11, 17, 1, 1, 4), (19, 26, 2, 3, 5)]
+    if "--kymatio" in sys.argv:
+        from kymatio.scattering2d.frontend.numpy_frontend import ScatteringNumPy2D
+        for h, w, c, J, L in cases:
+            theirs = ScatteringNumPy2D(J, (h, w), L)(image(h, w, 0).astype(np.float32))
+            ours = scatter(image(h, w, 0), J, L)
+            print(h, w, J, L, ours.shape, "largest difference", abs(theirs - ours).max(), "of", abs(ours).max(),
+                  file=sys.stderr)
 
-print("/* scatter_vectors.h - made by make_scatter_vectors.py; do not edit. */")
-print("typedef struct scatter_case {\n    int height, width, channels, J, L, rows, columns, planes, step;\n"
-      "    double sum, squares; /* of all features */\n    double some[24];     /* features 0, step, 2 step, ... */\n} scatter_case;")
-print("static const scatter_case scatter_cases[] = {")
-for h, w, c, J, L in cases:
-    f = np.concatenate([scatter(image(h, w, k), J, L) for k in range(c)])
-    flat = f.ravel()
-    step = len(flat) // 24
-    some = ",\n        ".join(", ".join("%.12g" % v for v in flat[i * step:(i + 6) * step:step]) for i in range(0, 24, 6))
-    print("    { %d, %d, %d, %d, %d, %d, %d, %d, %d, %.14g, %.14g,\n      { %s } }," %
-          (h, w, c, J, L, f.shape[1], f.shape[2], f.shape[0], step, flat.sum(), (flat ** 2).sum(), some))
-print("};")
+    print("/* scatter_vectors.h - made by make_scatter_vectors.py; do not edit. */")
+    print("typedef struct scatter_case {\n    int height, width, channels, J, L, rows, columns, planes, step;\n"
+          "    double sum, squares; /* of all features */\n    double some[24];     /* features 0, step, 2 step, ... */\n} scatter_case;")
+    print("static const scatter_case scatter_cases[] = {")
+    for h, w, c, J, L in cases:
+        f = np.concatenate([scatter(image(h, w, k), J, L) for k in range(c)])
+        flat = f.ravel()
+        step = len(flat) // 24
+        some = ",\n        ".join(", ".join("%.12g" % v for v in flat[i * step:(i + 6) * step:step]) for i in range(0, 24, 6))
+        print("    { %d, %d, %d, %d, %d, %d, %d, %d, %d, %.14g, %.14g,\n      { %s } }," %
+              (h, w, c, J, L, f.shape[1], f.shape[2], f.shape[0], step, flat.sum(), (flat ** 2).sum(), some))
+    print("};")

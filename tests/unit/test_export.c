@@ -1,6 +1,7 @@
 /* test_export.c - exported files read back byte by byte, by readers written here: protocol buffer, ZIP, NPY,
  * safetensors. */
 #include "datatest.h"
+#include "protobuf.h"
 
 #include "out/out.h"
 
@@ -65,63 +66,7 @@ static uint8_t *export(const char *format, size_t *n)
     return (uint8_t *)text;
 }
 
-static uint64_t little(const uint8_t *p, int n)
-{
-    uint64_t x = 0;
-    while (n--) x = x << 8 | p[n];
-    return x;
-}
-
 /* ---- protocol buffer ------------------------------------------------------------------------------------------- */
-
-typedef struct field {
-    int no, type;
-    uint64_t value;
-    const uint8_t *p; /* type 2: value bytes */
-} field;
-
-static uint64_t varint(const uint8_t **p, const uint8_t *end)
-{
-    uint64_t x = 0;
-    for (int shift = 0;; shift += 7) {
-        PVT_TRUE(*p < end && shift < 64);
-        x |= (uint64_t)(**p & 0x7f) << shift;
-        if (!(*(*p)++ & 0x80)) return x;
-    }
-}
-
-static bool next(const uint8_t **p, const uint8_t *end, field *f)
-{
-    if (*p == end) return false;
-    const uint64_t tag = varint(p, end);
-    *f = (field) { .no = (int)(tag >> 3), .type = (int)(tag & 7) };
-    if (f->type == 0) {
-        f->value = varint(p, end);
-    } else if (f->type == 2) {
-        f->value = varint(p, end);
-        f->p = *p;
-        PVT_TRUE((uint64_t)(end - *p) >= f->value);
-        *p += f->value;
-    } else {
-        PVT_IS(f->type, 5);
-        *p += 4;
-    }
-    return true;
-}
-
-static bool is_text(const field *f, const char *s)
-{
-    return f->value == strlen(s) && memcmp(f->p, s, f->value) == 0;
-}
-
-/* The n-th field of that number; false: there are fewer. */
-static bool find(const field *in, int no, int n, field *out)
-{
-    const uint8_t *p = in->p;
-    while (next(&p, in->p + in->value, out))
-        if (out->no == no && n-- == 0) return true;
-    return false;
-}
 
 static void check_tensor(const field *graph, const char *name, const float *want, size_t n)
 {
@@ -142,14 +87,6 @@ static void check_tensor(const field *graph, const char *name, const float *want
     PVT_CHECK(false, "no tensor %s", name);
 }
 
-static bool has_fact(const field *file_, const char *key, const char *value)
-{
-    field pair, k, v;
-    for (int i = 0; find(file_, 14, i, &pair); i++)
-        if (find(&pair, 1, 0, &k) && find(&pair, 2, 0, &v) && is_text(&k, key)) return !value || is_text(&v, value);
-    return false;
-}
-
 static void onnx(void **state)
 {
     (void)state;
@@ -159,7 +96,7 @@ static void onnx(void **state)
     PVT_TRUE(find(&all, 1, 0, &f) && f.value == 8);
     PVT_TRUE(find(&all, 8, 0, &f) && find(&f, 2, 0, &g) && g.value == 13);
     PVT_TRUE(find(&all, 7, 0, &graph));
-    float weight[9], bias[3], constant = 0.25f, radius = 1;
+    float weight[9], bias[3], constant = 0.5f, radius = 1;
     PVT_IS(d, 12);
     for (int c = 0; c < 3; c++) {
         for (int j = 0; j < 3; j++) weight[3 * c + j] = (float)w[4 * c + j];
@@ -167,11 +104,15 @@ static void onnx(void **state)
     }
     check_tensor(&graph, "weight", weight, 9);
     check_tensor(&graph, "bias", bias, 3);
-    check_tensor(&graph, "constant", &constant, 1);
+    check_tensor(&graph, "bias_column", &constant, 1);
+    check_tensor(&graph, "least", &constant, 1);
     check_tensor(&graph, "radius", &radius, 1);
-    static const char *const ops[] = { "ReduceSumSquare", "Add", "Sqrt", "Max", "Div", "Gemm", "Mul", "Softmax" };
-    for (int i = 0; i < 8; i++) PVT_TRUE(find(&graph, 1, i, &f) && find(&f, 4, 0, &g) && is_text(&g, ops[i]));
-    PVT_TRUE(!find(&graph, 1, 8, &f));
+    static const char *const ops[] = { "Abs", "ReduceMax", "Max",    "Div",  "ReduceSumSquare",
+                                       "Div", "Mul",       "Add",    "Sqrt", "Max",
+                                       "Div", "Min",       "Mul",    "Gemm", "Div",
+                                       "Mul", "Add",       "Softmax" };
+    for (int i = 0; i < 18; i++) PVT_TRUE(find(&graph, 1, i, &f) && find(&f, 4, 0, &g) && is_text(&g, ops[i]));
+    PVT_TRUE(!find(&graph, 1, 18, &f));
     PVT_TRUE(find(&graph, 11, 0, &f) && find(&f, 1, 0, &g) && is_text(&g, "x"));
     PVT_TRUE(find(&graph, 12, 1, &f) && find(&f, 1, 0, &g) && is_text(&g, "probability"));
     PVT_TRUE(has_fact(&all, "classes", "[\"a\",\"b\",\"c\"]") && has_fact(&all, "delta", "0.001"));
