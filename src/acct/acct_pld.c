@@ -35,7 +35,8 @@ typedef struct state {
     pvi_pld_term term[TERMS];
     struct state *self; /* for what answers to questions keep: the last one, as upper and lower bound come together */
     double delta, ub, lb;
-    double work; /* of all answers so far */
+    double work;         /* of all answers so far */
+    double at, delta_at; /* delta_at bounds delta from epsilon `at` on; 0: no answer yet */
 } state;
 
 /* ---- the list -------------------------------------------------------------------------------------------- */
@@ -138,7 +139,7 @@ static pv_status compose(void *st, const void *cfg, pv_relation rel, const pv_ev
     if (ok != PV_OK) return ok;
     *s = trial;
     s->self = s;
-    s->delta = 0; /* no answer yet */
+    s->delta = s->delta_at = 0; /* no answer yet */
     return PV_OK;
 }
 
@@ -216,8 +217,11 @@ static pv_status delta_ub(const void *st, const void *cfg, double eps, double *d
     const int64_t n = gather(s, t);
     if (!(eps >= 0)) return PV_E_ARG;
     if (!s->self) return *delta = 0.0, PV_OK;
-    /* delta never grows with eps, infinity included */
-    return pvi_pld_delta(s->ctx, t, n, fmin(eps, PVI_EPSILON_MOST), &s->self->work, delta);
+    /* delta never grows with eps, infinity included; so when no more work may be done, the last answer below holds */
+    const pv_status ok = pvi_pld_delta(s->ctx, t, n, fmin(eps, PVI_EPSILON_MOST), &s->self->work, delta);
+    if (ok == PV_OK) s->self->at = eps, s->self->delta_at = *delta;
+    if (ok != PV_E_NUMERIC || !(s->delta_at > 0 && eps >= s->at)) return ok;
+    return *delta = s->delta_at, PV_OK;
 }
 
 const pv_accountant_ops pv_accountant_pld = {

@@ -159,6 +159,7 @@ static pv_status make_curve(const pvi_request *r, pvi_curve *c, double *epsilon)
                                                                    : 1.0;
     if (!(end > 0 && end < INFINITY))
         return pvi_fail(r->ctx, PV_E_PARAM, "epsilon=%g: a positive number is needed", end);
+    if (!isnan(r->epsilon) && (s = pvi_within(r->ctx, PVI_RANGE_EPSILON, end)) != PV_OK) return s;
     for (int i = 0; i < CURVE_POINTS; i++) epsilon[i] = end * i / (CURVE_POINTS - 1);
     c->n = CURVE_POINTS;
     c->epsilon = epsilon;

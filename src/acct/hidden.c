@@ -28,6 +28,13 @@ static pv_status closed(pv_ctx *ctx, const char *gate)
 
 static pv_status gates(pv_ctx *ctx, const pvi_hidden *h)
 {
+    const double constants[] = { h->z, h->eta, h->smooth, h->strong, h->shift };
+    for (int i = 0; i < 5; i++) {
+        const pv_status s = pvi_within(ctx, PVI_RANGE_CONSTANT, constants[i]);
+        if (s != PV_OK) return s;
+    }
+    if (h->diameter < INFINITY && !pvi_in_range(PVI_RANGE_CONSTANT, h->diameter))
+        return pvi_within(ctx, PVI_RANGE_CONSTANT, h->diameter);
     if (!(h->z > 0 && h->eta > 0 && h->smooth > 0 && h->strong >= 0 && h->strong <= h->smooth && h->shift > 0 &&
           h->diameter > 0 && h->batches >= 1 && h->passes >= 1))
         return pvi_fail(ctx, PV_E_ARG, "hidden-state accounting: a constant is missing or out of range");
@@ -51,7 +58,8 @@ static double contracted(double gap, double l, double passes)
     const double c = 1.0 - gap;
     if (l == 1.0) return fall(gap, passes) / (2.0 - fall(gap, passes)) * (1.0 + c) / gap; /* (1) */
     const double past = fall(gap, l * (passes - 1.0)), epoch = fall(gap, l);
-    return 1.0 + pow(c, 2.0 * l - 2.0) * (gap / epoch) * (1.0 + c) * (past / epoch) / (2.0 - past); /* (2) */
+    const double left = exp((2.0 * l - 2.0) * log1p(-gap)); /* c^{2l-2}; the rounding of c itself would grow with l */
+    return 1.0 + left * (gap / epoch) * (1.0 + c) * (past / epoch) / (2.0 - past); /* (2) */
 }
 
 /* (3) or (4) */
@@ -73,6 +81,6 @@ pv_status pvi_hidden_mu(pv_ctx *ctx, const pvi_hidden *h, double *mu)
     if (gap > 0 && contracted(gap, l, E) < best) best = contracted(gap, l, E);
     if (h->diameter < INFINITY && bounded(pv_up(h->diameter / (h->eta * h->shift), 2), l) < best)
         best = bounded(pv_up(h->diameter / (h->eta * h->shift), 2), l);
-    *mu = sqrt(best) * (1.0 + 1e-13) / h->z; /* above the rounding of the formulas */
+    *mu = sqrt(best) * (1.0 + 1e-12) / h->z; /* above the rounding of the formulas: exp of 745 at most, 1e-13 */
     return PV_OK;
 }

@@ -22,6 +22,7 @@
     X(PARTS, "number of parts", 1.0, 0x1p53, false)                                                                  \
     X(DELTA, "delta", PVI_DELTA_LEAST, PVI_DELTA_MOST, true)                                                         \
     X(EPSILON, "epsilon", 1e-9, PVI_EPSILON_MOST, true)                                                              \
+    X(CONSTANT, "constant of noisy-gd", 1e-30, 1e30, true)                                                           \
     X(GROUP, "rows of a group", 1.0, 1e6, false)
 
 #define PVI_RANGE_NAME(id, name, least, most, zero) PVI_RANGE_##id,
@@ -39,42 +40,42 @@ enum { PVI_RANGE_TEXT = 128 };
 void pvi_range_text(pvi_range_id id, double x, char text[PVI_RANGE_TEXT]);
 
 /* ---- loops ----------------------------------------------------------------------------------------------
- * Loops that end by comparing doubles: name, cap.  Where each cap comes from is in docs/accountants/limits.md; what
- * happens when one is reached is written beside the loop and is always the safe side. */
+ * Loops that end by comparing doubles: name, cap, whether some are meant to end at it.  Where each cap comes from is in
+ * docs/accountants/limits.md; what happens when one is reached is written beside the loop and is the safe side. */
 #define PVI_LOOPS(X)                                                                                                 \
-    X(GDP_NEWTON, 400)                                                                                               \
-    X(GDP_MOVE, 1200)                                                                                                \
-    X(PLD_RISE, 400)                                                                                                 \
-    X(PLD_FALL, 2200)                                                                                                \
-    X(PLD_CLOSE, 3300)                                                                                               \
-    X(PLD_WINDOW, 60)                                                                                                \
-    X(PLD_PASS, 60)                                                                                                  \
-    X(PLD_OCTAVE, 64)                                                                                                \
-    X(PLD_HALVE, 64)                                                                                                 \
-    X(GROUP_RISE, 16)                                                                                                \
-    X(GROUP_CLOSE, 240)                                                                                              \
-    X(ROWS_RISE, 200)                                                                                                \
-    X(ROWS_CLOSE, 100)                                                                                               \
-    X(CALIBRATE_FIND, 64)                                                                                            \
-    X(CALIBRATE_CLOSE, 240)                                                                                          \
-    X(CALIBRATE_START, 64)                                                                                           \
-    X(ORDER_FIND, 40)                                                                                                \
-    X(ORDER_CLOSE, 60)                                                                                               \
-    X(COMPOSE_CLOSE, 200)                                                                                            \
-    X(BINOMIAL_WALK, 8000000)                                                                                        \
-    X(BETA_SERIES, 100000)                                                                                           \
-    X(RADIUS_RISE, 1100)                                                                                             \
-    X(RADIUS_CLOSE, 1200)                                                                                            \
-    X(MU_RISE, 32)                                                                                                   \
-    X(MU_CLOSE, 1200)                                                                                                \
-    X(SERIES, 200)                                                                                                   \
-    X(RENYI_NODES, 400000)                                                                                           \
-    X(RENYI_WINDOW, 1000)
+    X(GDP_NEWTON, 400, false)                                                                                        \
+    X(GDP_MOVE, 1200, false)                                                                                         \
+    X(PLD_RISE, 400, false)                                                                                          \
+    X(PLD_FALL, 2200, false)                                                                                         \
+    X(PLD_CLOSE, 3300, false)                                                                                        \
+    X(PLD_WINDOW, 60, false)                                                                                         \
+    X(PLD_PASS, 60, false)                                                                                           \
+    X(PLD_OCTAVE, 64, false)                                                                                         \
+    X(PLD_HALVE, 64, false)                                                                                          \
+    X(GROUP_RISE, 16, false)                                                                                         \
+    X(GROUP_CLOSE, 240, false)                                                                                       \
+    X(ROWS_RISE, 200, false)                                                                                         \
+    X(ROWS_CLOSE, 100, false)                                                                                        \
+    X(CALIBRATE_FIND, 64, false)                                                                                     \
+    X(CALIBRATE_CLOSE, 240, false)                                                                                   \
+    X(CALIBRATE_START, 64, false)                                                                                    \
+    X(ORDER_FIND, 40, false)                                                                                         \
+    X(ORDER_CLOSE, 60, true)                                                                                         \
+    X(COMPOSE_CLOSE, 200, false)                                                                                     \
+    X(BINOMIAL_WALK, 8000000, false)                                                                                 \
+    X(BETA_SERIES, 100000, false)                                                                                    \
+    X(RADIUS_RISE, 1100, false)                                                                                      \
+    X(RADIUS_CLOSE, 1200, false)                                                                                     \
+    X(MU_RISE, 32, true)                                                                                             \
+    X(MU_CLOSE, 1200, false)                                                                                         \
+    X(SERIES, 200, false)                                                                                            \
+    X(RENYI_NODES, 400000, false)                                                                                    \
+    X(RENYI_WINDOW, 1000, false)
 
-#define PVI_LOOP_CAP(id, cap) PVI_CAP_##id = (cap),
+#define PVI_LOOP_CAP(id, cap, stops) PVI_CAP_##id = (cap),
 enum { PVI_LOOPS(PVI_LOOP_CAP) };
 #undef PVI_LOOP_CAP
-#define PVI_LOOP_NAME(id, cap) PVI_LOOP_##id,
+#define PVI_LOOP_NAME(id, cap, stops) PVI_LOOP_##id,
 typedef enum pvi_loop_id { PVI_LOOPS(PVI_LOOP_NAME) PVI_N_LOOPS } pvi_loop_id;
 #undef PVI_LOOP_NAME
 

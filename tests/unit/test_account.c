@@ -172,6 +172,41 @@ static void broken_accountants(void **state)
     PVT_IS(pvi_ask(ctx, &ops, "", &group, &c), PV_E_INTERNAL);
 }
 
+static pv_status claims_two(const void *st, const void *cfg, double delta, double *eps)
+{
+    (void)st, (void)cfg, (void)delta;
+    return *eps = 2.0, PV_OK;
+}
+
+static pv_status claims_three(const void *st, const void *cfg, double delta, double *eps)
+{
+    (void)st, (void)cfg, (void)delta;
+    return *eps = 3.0, PV_OK;
+}
+
+/* An upper bound below somebody's certified lower bound is an error of one of them: best believes neither. */
+static void best_keeps_above_lower_bounds(void **state)
+{
+    (void)state;
+    const pv_accountant_ops low = { .head = { .name = "low", .state_size = 1, .params = pv_no_params },
+                                    .compose = mock_compose,
+                                    .epsilon_ub = mock_epsilon };
+    pv_accountant_ops high = low, only = low;
+    const pv_event *g = pv_ev_leaf(arena, PV_EV_GAUSSIAN, 1, 0);
+    const pvi_question q = { PVI_ASK_EPSILON, PV_REL_ZERO_OUT, g, 1e-5, 0, NULL };
+    pvi_cost c;
+    MOCK(mock.value = 0.25);
+    high.epsilon_ub = claims_three;
+    high.epsilon_lb = only.epsilon_lb = claims_two;
+    PVT_OK(pvi_ask_best(ctx, (const pv_accountant_ops *[]) { &low }, 1, &q, &c));
+    PVT_NEAR(c.epsilon, 0.25, 0);
+    PVT_OK(pvi_ask_best(ctx, (const pv_accountant_ops *[]) { &low, &high }, 2, &q, &c));
+    PVT_TRUE(c.epsilon == 3.0 && c.epsilon_lower == 2.0);
+    PVT_OK(pvi_ask_best(ctx, (const pv_accountant_ops *[]) { &high, &low }, 2, &q, &c));
+    PVT_TRUE(c.epsilon == 3.0 && c.epsilon_lower == 2.0);
+    PVT_IS(pvi_ask_best(ctx, (const pv_accountant_ops *[]) { &only, &low }, 2, &q, &c), PV_E_NUMERIC);
+}
+
 /* Deltas far below any epsilon are compared all the same. */
 static void best_of_tiny_deltas(void **state)
 {
@@ -277,6 +312,7 @@ int main(void)
                                       cmocka_unit_test(broken_accountants),
                                       cmocka_unit_test(zcdp_on_paper),
                                       cmocka_unit_test(best_of_tiny_deltas),
+                                      cmocka_unit_test(best_keeps_above_lower_bounds),
                                       cmocka_unit_test(calibration_of_other_releases),
                                       cmocka_unit_test(calibration_is_tight_and_safe) };
     return cmocka_run_group_tests(all, setup, teardown);

@@ -367,6 +367,37 @@ static void exhausted_memory(void **state)
     pv_ctx_free(poor);
 }
 
+/* Just outside each end of each range: refused, by name. */
+static void ranges(void **state)
+{
+    (void)state;
+    static const struct {
+        pvi_range_id id;
+        pv_ev_kind kind;
+    } rows[] = { { PVI_RANGE_NOISE, PV_EV_GAUSSIAN }, { PVI_RANGE_SCALE, PV_EV_LAPLACE },
+                 { PVI_RANGE_SELECT, PV_EV_SELECT },  { PVI_RANGE_DELTA0, PV_EV_BALL },
+                 { PVI_RANGE_EPS0, PV_EV_EPS_DELTA }, { PVI_RANGE_RATE, PV_EV_POISSON } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const pvi_range *r = &pvi_ranges[rows[i].id];
+        const double x[] = { r->least, r->most, nextafter(r->least, 0), nextafter(r->most, INFINITY), NAN };
+        for (int k = 0; k < 5; k++) {
+            const pv_event *one = leaf(PV_EV_GAUSSIAN, 1, 0);
+            const bool sampler = rows[i].kind == PV_EV_POISSON;
+            const pv_event *e = sampler ? pv_ev_sampled(arena, rows[i].kind, x[k], one) : leaf(rows[i].kind, x[k], 0);
+            PVT_IS(pvi_event_check(ctx, e), k < 2 ? PV_OK : PV_E_ARG);
+            if (k >= 2) PVT_TRUE(strstr(pv_ctx_errmsg(ctx), r->name));
+        }
+    }
+    pvi_cost c;
+    double d;
+    const pv_event *g = leaf(PV_EV_GAUSSIAN, 1, 0);
+    PVT_IS(pvi_account(ctx, "best", PV_REL_ZERO_OUT, g, 1e-201, &c), PV_E_ARG);
+    PVT_IS(pvi_account_rows(ctx, "best", PV_REL_ZERO_OUT, g, 1e-6, 1000001, &c), PV_E_ARG);
+    PVT_IS(pvi_account_delta(ctx, "best", PV_REL_ZERO_OUT, g, 1.1e6, &d, NULL), PV_E_ARG);
+    PVT_IS(pvi_calibrate(ctx, "best", PV_REL_ZERO_OUT, g, 1.1e6, 1e-6, &d, &c), PV_E_ARG);
+    PVT_IS(pvi_calibrate(ctx, "best", PV_REL_ZERO_OUT, g, 1, 1e-201, &d, &c), PV_E_ARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -374,7 +405,7 @@ int main(void)
         cmocka_unit_test(text_is_refused),  cmocka_unit_test(checks_built_trees),
         cmocka_unit_test(a_million_levels), cmocka_unit_test(shared_parts_cannot_explode),
         cmocka_unit_test(scaling),          cmocka_unit_test(list_of_terms),
-        cmocka_unit_test(exhausted_memory),
+        cmocka_unit_test(ranges),           cmocka_unit_test(exhausted_memory),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }

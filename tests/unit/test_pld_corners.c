@@ -225,9 +225,47 @@ static void releases_that_hide_nothing(void **state)
     PVT_TRUE(c.epsilon >= 1e4 && c.epsilon >= c.epsilon_lower);
 }
 
+/* ---- losses beyond the range of exp ---------------------------------------------------------------------- */
+
+/* delta(eps) of one Poisson-sampled Gaussian, remove: q (P(l > L) - G Q(l > L)), e^L = G = 1 + (e^eps - 1)/q, in
+ * long double, whose exponents reach e^11356. */
+static long double sampled_delta(long double z, long double q, long double eps)
+{
+    const long double G = 1 + expm1l(eps) / q, L = logl(G), half = 0.5L / z, root = sqrtl(0.5L);
+    return q * 0.5L * (erfcl((z * L - half) * root) - G * erfcl((z * L + half) * root));
+}
+
+static void losses_beyond_the_range_of_exp(void **state)
+{
+    (void)state;
+    static const double cases[][3] = {
+        /* z, q, delta */
+        { 0.02, 0.5, 1e-5 },
+        { 0.0290, 0.5, 1e-5 },
+        { 0.025, 0.01, 1e-9 },
+        { 0.012, 0.9, 1e-50 },
+        { 0.03, 1e-6, 1e-8 },
+        { 0.09874, 0.0005248, 1.826e-180 },
+        { 0.06881, 5.068e-07, 6.757e-133 },
+        { 0.06319, 1.836e-05, 2.68e-118 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double z = cases[i][0], q = cases[i][1], delta = cases[i][2];
+        const pvi_pld_term t = term(PV_EV_GAUSSIAN, z, 0, q, 1);
+        double ub, lb, d;
+        PVT_OK(pvi_pld_epsilon(ctx, &t, 1, delta, &(double) { 0 }, &ub, &lb));
+        PVT_CHECK(sampled_delta(z, q, ub) <= delta, "z %g q %g: %g is too small", z, q, ub);
+        PVT_CHECK(sampled_delta(z, q, lb) >= delta * (1 - 1e-9), "z %g q %g: %g is too large", z, q, lb);
+        PVT_CHECK(ub <= 1.002 * lb, "z %g q %g: %g and %g are far apart", z, q, lb, ub);
+        PVT_OK(pvi_pld_delta(ctx, &t, 1, lb, &(double) { 0 }, &d));
+        PVT_CHECK(d >= sampled_delta(z, q, lb), "z %g q %g: delta %g at %g", z, q, d, lb);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
+        cmocka_unit_test(losses_beyond_the_range_of_exp),
         cmocka_unit_test(masses_that_underflow),
         cmocka_unit_test(cells_without_q),
         cmocka_unit_test(lattices_that_are_too_fine),
