@@ -5,7 +5,7 @@
 set -eu
 
 packages="gcc g++ make cmake ninja-build pkg-config libsodium-dev libfftw3-dev libopenblas-dev
-          liblapacke-dev zlib1g-dev libbz2-dev libcmocka-dev $*"
+          liblapacke-dev zlib1g-dev libbz2-dev libcmocka-dev libflint-dev $*"
 
 die() {
     printf 'bootstrap: %s\n' "$1" >&2
@@ -14,6 +14,11 @@ die() {
 
 installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | sort -u)" = installed ]
+}
+
+# The tests in tests/checker need Arb: a package of its own up to Debian 12, later a part of FLINT.
+arb_is_missing() {
+    ! installed libflint-arb-dev && apt-cache show libflint-arb-dev >/dev/null 2>&1
 }
 
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
@@ -28,6 +33,9 @@ missing=
 for package in $packages; do
     installed "$package" || missing="$missing $package"
 done
+arb=
+if arb_is_missing; then arb=" libflint-arb-dev"; fi
+missing=$missing$arb
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" -eq 0 ]; then
@@ -44,5 +52,6 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # shellcheck disable=SC2086  # both are lists of words
 $apt update >"$log" 2>&1 || { cat "$log" >&2; die "apt-get update failed"; }
+if [ -z "$arb" ] && arb_is_missing; then missing="$missing libflint-arb-dev"; fi # known only now
 # shellcheck disable=SC2086
 $apt install -y --no-install-recommends $missing >"$log" 2>&1 || { cat "$log" >&2; die "apt-get install failed"; }

@@ -39,6 +39,20 @@ ABSENT='gcovr'
 boot gcovr
 same 'a named package' 'bootstrap: installing gcovr' "$(cat out err)"
 
+# Arb: where there is such a package, and where there is none because FLINT has it.
+ABSENT='libflint-arb-dev'
+boot
+same 'no package of that name: nothing to do' '' "$(cat out err)"
+fake apt-cache 'test "$2" = libflint-arb-dev'
+boot
+same 'Arb is missing' 'bootstrap: installing libflint-arb-dev' "$(cat out err)"
+fake apt-cache 'test -e "$CALLS"'
+ABSENT='cmake libflint-arb-dev'
+boot
+same 'lists that come with the update' "install -y --no-install-recommends cmake libflint-arb-dev" \
+    "$(sed -n 's/.*Timeout=300 install/install/p' calls)"
+rm "$bin/apt-cache"
+
 ABSENT=cmake APT_FAILS=1
 export APT_FAILS
 boot
