@@ -36,6 +36,7 @@ const option cli_options[] = {
     { "quick", "quick", NULL, "fewer points, rows, runs and steps: minutes instead of hours", OPT_REPRO },
     { "full", "full", NULL, "also what takes hours: CIFAR-10", OPT_REPRO },
     { "markdown", "markdown", NULL, "of a folder of results: a text instead of a page", OPT_PAGE },
+    { "exact", NULL, NULL, "exact figures and counts of DATA, not rounded ones: not for passing on", OPT_PAGE },
     { "out", NULL, "FILE", "where the result goes (a model: model.pvt; reproduce: the folder results)", OPT_OUT },
     { "certificate", NULL, "FILE", "write the certificate to a file of its own", OPT_CERT },
     { "json", NULL, NULL, "print one JSON object", OPT_JSON },
@@ -149,6 +150,7 @@ static void store(args *a, const option *o, const char *value)
     else if (own_value(a, o)) *own_value(a, o) = value;
     else if (strcmp(o->name, "json") == 0) a->json = true;
     else if (strcmp(o->name, "quiet") == 0) a->quiet = true;
+    else if (strcmp(o->name, "exact") == 0) a->exact = true;
     else if (strcmp(o->name, "help") == 0) a->help = true;
 }
 

@@ -45,7 +45,7 @@ typedef struct args {   /* everything borrowed from argv, but the arrays */
     setting *settings; /* owned: in the order given */
     int n_settings;
     const char *out, *certificate, *config, *dump_config, *format;
-    bool json, quiet, help;
+    bool json, quiet, help, exact;
 } args;
 
 /* ---- commands (main.c) --------------------------------------------------------------------- */
@@ -170,14 +170,17 @@ void plot_diagonal(const plot *p, bool falling);
 void plot_text(const plot *p, double x, double y, const char *anchor, const char *text);
 void plot_close(const plot *p);
 
-/* ---- report (html.c) ----------------------------------------------------------------------------------------- */
+/* ---- report (html.c, figures.c) ----------------------------------------------------------------------------------------- */
 typedef struct findings { /* what a report is made of; p NULL: not there */
     jv certificate, verification, curve, metrics, schema;
-    const char *model_file, *data_file;
+    const char *model_file, *data_file; /* without folders: a page is passed on */
+    bool exact;                         /* show figures of the rows as they are, not rounded */
 } findings;
 char *report_html(const findings *r); /* free() it */
 void html_begin(FILE *f, const char *kind, const char *what);
 void html_put(FILE *f, const char *text); /* escaped */
+void html_value(FILE *f, jv v);           /* a string, number or word, escaped; nothing when absent */
+void figures(FILE *f, const findings *r); /* figures.c: how good on labelled rows */
 
 /* ---- results for people (show.c) ------------------------------------------------------------------------ */
 void row(const char *label, const char *fmt, ...) CLI_PRINTF(2, 3); /* aligned pair on stdout */
@@ -187,6 +190,7 @@ const char *cost_text(double x, char out[40]); /* rounded up */
 void print_json(const char *json);
 void print_pairs(const char *const *pairs);    /* key, text, key, text, NULL as one JSON object */
 void show_run(jv v);                           /* a plan's cost or a run's summary              */
+void show_strength(jv v);                      /* what its epsilon and delta mean               */
 void show_metrics(jv v);                       /* cmd_eval.c                                    */
 int show_settings(cli *c, const char *prefix); /* cmd_list.c: the keys that start so; NULL: all */
 void setting_range(jv p, char out[96]);

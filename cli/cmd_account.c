@@ -28,6 +28,7 @@ static void show(jv v)
     const double lower = jv_num(jv_get(v, "epsilon_lower")), rows = jv_num(jv_get(v, "rows"));
     row("cost", "epsilon %s at delta %s", cost_text(jv_num(jv_get(v, "epsilon")), eps),
         cost_text(jv_num(jv_get(v, "delta")), delta));
+    show_strength(v);
     row("by", "accountant %s, relation %s%s", jv_str(jv_get(v, "accountant"), accountant, sizeof accountant),
         jv_str(jv_get(v, "relation"), relation, sizeof relation),
         jv_true(jv_get(v, "group_bound")) ? ", counted as two zero-out steps (group bound)" : "");

@@ -13,6 +13,7 @@ static void show(jv v)
     else row("noise", "multiply every noise in the file by %.9g", jv_num(jv_get(v, "factor")));
     row("cost", "epsilon %s at delta %s, of %.6g asked for", cost_text(jv_num(jv_get(v, "epsilon")), eps),
         cost_text(jv_num(jv_get(v, "delta")), delta), jv_num(jv_get(v, "target_epsilon")));
+    show_strength(v);
     row("by", "accountant %s, relation %s%s", jv_str(jv_get(v, "accountant"), accountant, sizeof accountant),
         jv_str(jv_get(v, "relation"), relation, sizeof relation),
         jv_true(jv_get(v, "group_bound")) ? ", counted as two zero-out steps (group bound)" : "");

@@ -62,7 +62,7 @@ static pv_status measure(demo *d, bool private)
 
 static pv_status private_part(demo *d)
 {
-    char *summary, *verdict, text[1024];
+    char *summary, *verdict, eps[40];
     printf("\n$ %s train %s --schema %s --epsilon 1 --out %s\n", d->c->program, d->train, d->schema, d->model);
     fflush(stdout);
     pv_status s = train(d, true, &summary);
@@ -72,7 +72,8 @@ static pv_status private_part(demo *d)
     printf("\n$ %s verify %s\n", d->c->program, d->model);
     s = pv_verify(d->c->ctx, d->model, &verdict);
     if (s != PV_OK) return s;
-    paragraph("holds", jv_str(jv_get((jv) { verdict }, "statement"), text, sizeof text));
+    row("holds", "%s: the recorded events cost at most epsilon %s, as claimed", d->model,
+        cost_text(jv_num(jv_get((jv) { verdict }, "epsilon")), eps));
     pv_string_free(d->c->ctx, verdict);
     return PV_OK;
 }

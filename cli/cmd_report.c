@@ -37,6 +37,12 @@ static int write_page(cli *c, const findings *r, const char *out)
     return EXIT_DONE;
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
 static int report(cli *c, pv_model *m, const char *out)
 {
     const char *certificate = NULL, *schema = NULL, *data = c->args.n_words > 1 ? c->args.words[1] : NULL;
@@ -48,7 +54,9 @@ static int report(cli *c, pv_model *m, const char *out)
     if (s == PV_OK && data) s = pv_model_eval(m, data, &metrics);
     progress_clear();
     if (s == PV_OK) curve = curve_of(c, (jv) { certificate });
-    const findings r = { { certificate }, { verified }, { curve }, { metrics }, { schema }, c->args.words[0], data };
+    const findings r = { { certificate }, { verified }, { curve },
+                         { metrics },     { schema },   file_name(c->args.words[0]),
+                         file_name(data), c->args.exact };
     code = s == PV_OK ? write_page(c, &r, out) : fail(c, s);
     pv_string_free(c->ctx, verified);
     pv_string_free(c->ctx, metrics);
@@ -65,6 +73,8 @@ int cmd_report(cli *c)
     int code = check_writable(out);
     if (code == EXIT_DONE && stat(c->args.words[0], &st) == 0 && S_ISDIR(st.st_mode))
         return results_page(c, c->args.words[0], out, text);
+    if (code == EXIT_DONE && c->args.exact && c->args.n_words < 2)
+        return usage("--exact is about figures on labelled rows; name them: privet report MODEL DATA --exact");
     if (code == EXIT_DONE && text)
         return usage("--markdown is for a folder of results; %s is none", c->args.words[0]);
     if (code == EXIT_DONE) code = open_model(c, &m);

@@ -21,7 +21,7 @@ static void show(const char *path, jv v)
     char text[1024], eps[40];
     row("holds", "%s: the recorded events cost at most epsilon %s, as claimed", path,
         cost_text(jv_num(jv_get(v, "epsilon")), eps));
-    paragraph("meaning", jv_str(jv_get(v, "statement"), text, sizeof text));
+    show_strength(v);
     jv_iter it = jv_begin(jv_get(v, "not_covered"));
     for (bool first = true; jv_next(&it); first = false)
         paragraph(first ? "not covered" : "", jv_str(it.value, text, sizeof text));

@@ -11,17 +11,21 @@
 
 static const char style[] =
     ":root{color-scheme:light dark;--page:#ffffff;--ink:#1b2733;--soft:#4d5b69;--card:#f4f7fa;--edge:#d5dde5;"
-    "--line:#0b62a8;--shade:#cfe3f5;--grid:#dfe4ea;--good:#0a6b45;--bad:#b3261e}\n"
+    "--line:#0b62a8;--shade:#cfe3f5;--grid:#dfe4ea;--good:#0a6b45;--warn:#8a5300;--bad:#b3261e}\n"
     "@media(prefers-color-scheme:dark){:root{--page:#11171d;--ink:#e6edf3;--soft:#a9b6c2;--card:#1a232c;"
-    "--edge:#33414e;--line:#6cb2eb;--shade:#1e3a52;--grid:#2b3844;--good:#5fd3a2;--bad:#ff8a80}}\n"
+    "--edge:#33414e;--line:#6cb2eb;--shade:#1e3a52;--grid:#2b3844;--good:#5fd3a2;--warn:#f0b440;--bad:#ff8a80}}\n"
     "*{box-sizing:border-box}body{margin:0 "
     "auto;padding:1.2rem;max-width:60rem;background:var(--page);color:var(--ink);"
     "font:16px/1.55 system-ui,-apple-system,\"Segoe UI\",Roboto,Helvetica,Arial,sans-serif;overflow-wrap:anywhere}\n"
     "h1{font-size:1.6rem;line-height:1.25;margin:.4rem 0}h2{font-size:1.2rem;margin:2rem 0 .6rem}\n"
-    "p,li{max-width:44rem}.soft{color:var(--soft)}.verdict{background:var(--card);border:1px solid var(--edge);"
-    "border-left:.4rem solid var(--good);border-radius:.5rem;padding:.8rem 1.1rem;margin:1rem 0}\n"
-    ".verdict.bad{border-left-color:var(--bad)}.verdict strong{color:var(--good)}.verdict.bad "
-    "strong{color:var(--bad)}\n"
+    "p,li{max-width:44rem}.soft{color:var(--soft)}.verdict{--tone:var(--good);--fill:var(--tone);--on:var(--page);"
+    "background:var(--card);border:1px solid var(--edge);border-left:.6rem solid var(--fill);"
+    "border-radius:.5rem;padding:.3rem 1.1rem;margin:1rem 0}\n"
+    ".verdict.amber{--tone:var(--warn);--fill:#f2a900;--on:#1b2733}.verdict.red,.none{--tone:var(--bad)}"
+    ".verdict.none{border:.25rem solid var(--tone)}"
+    ".verdict strong,strong.none{color:var(--tone)}.head{font-size:1.25rem}\n"
+    ".badge{background:var(--fill);color:var(--on);border-radius:.3rem;padding:.1rem .6rem;font-weight:700;"
+    "-webkit-print-color-adjust:exact;print-color-adjust:exact}\n"
     ".box{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;overflow-wrap:normal}\n"
     "td,th{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--edge)}\n"
     "th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right}td.hit{font-weight:700}\n"
@@ -43,12 +47,13 @@ void html_put(FILE *f, const char *text)
         case '<': fputs("&lt;", f); break;
         case '>': fputs("&gt;", f); break;
         case '"': fputs("&quot;", f); break;
+        case ' ': fputs(text[1] == '%' ? "&nbsp;" : " ", f); break; /* a percentage stays in one line */
         default: fputc((unsigned char)*text < 0x20 ? ' ' : *text, f);
         }
 }
 
 /* A string, number or word of JSON; its length is the file's, so it is not cut. */
-static void put_value(FILE *f, jv v)
+void html_value(FILE *f, jv v)
 {
     if (!v.p) return;
     const size_t cap = strlen(v.p) + 1; /* no value is longer than the text it is in */
@@ -68,7 +73,7 @@ static void fact(FILE *f, const char *name, const char *fmt, double x)
 static void fact_of(FILE *f, jv v, const char *name, const char *key)
 {
     fprintf(f, "<tr><th>%s</th><td>", name);
-    put_value(f, jv_get(v, key));
+    html_value(f, jv_get(v, key));
     fputs("</td></tr>\n", f);
 }
 
@@ -83,7 +88,7 @@ static void list(FILE *f, jv v)
     fputs("<ul>\n", f);
     for (jv_iter it = jv_begin(v); jv_next(&it);) {
         fputs("<li>", f);
-        put_value(f, it.value);
+        html_value(f, it.value);
         fputs("</li>\n", f);
     }
     fputs("</ul>\n", f);
@@ -91,18 +96,31 @@ static void list(FILE *f, jv v)
 
 /* ---- the guarantee ------------------------------------------------------------------------------------- */
 
+/* A run that failed to verify never gets here: cmd_report.c. */
 static void verdict(FILE *f, const findings *r)
 {
-    const bool good = jv_true(jv_get(r->certificate, "private")) && r->verification.p;
-    fprintf(f, "<div class=\"verdict%s\"><p><strong>", good ? "" : " bad");
-    if (good)
-        fprintf(f,
-                "Private: epsilon %g, delta %g</strong> &mdash; recomputed for this page from the recorded releases.",
-                jv_num(jv_get(r->certificate, "epsilon")), jv_num(jv_get(r->certificate, "delta")));
-    else fputs("NOT PRIVATE</strong>", f);
-    fputs("</p>\n<p>", f);
-    put_value(f, jv_get(r->certificate, "statement"));
-    fputs("</p></div>\n", f);
+    const jv v = r->verification;
+    char colour[16], eps[40], delta[40];
+    if (!v.p) {
+        fputs(
+            "<div class=\"verdict none\"><p class=\"head\"><span class=\"badge\">NOT PRIVATE</span> no guarantee is "
+            "given</p>\n<p>",
+            f);
+        html_value(f, jv_get(r->certificate, "statement"));
+        fputs("</p></div>\n", f);
+        return;
+    }
+    fprintf(f, "<div class=\"verdict %s\"><p class=\"head\">Protection of each row: <span class=\"badge\">",
+            jv_str(jv_get(v, "colour"), colour, sizeof colour));
+    html_value(f, jv_get(v, "strength"));
+    fprintf(f,
+            "</span></p>\n<p><strong>epsilon %s per row, delta %s</strong> &mdash; recomputed for this page from the "
+            "recorded releases.</p>\n<p>",
+            cost_text(jv_num(jv_get(v, "epsilon")), eps), cost_text(jv_num(jv_get(v, "delta")), delta));
+    html_value(f, jv_get(v, "guess"));
+    fputs("</p>\n<p class=\"soft\">Why this word: ", f);
+    html_value(f, jv_get(v, "strength_because"));
+    fputs(". Per row: a person with several rows is protected less.</p></div>\n", f);
 }
 
 static void training(FILE *f, const findings *r)
@@ -125,7 +143,7 @@ static void put_event(FILE *f, jv e)
     char kind[32];
     jv_str(jv_get(e, "kind"), kind, sizeof kind);
     if (strcmp(kind, "repeat") == 0) {
-        put_value(f, jv_get(e, "times"));
+        html_value(f, jv_get(e, "times"));
         fputs(" times: ", f);
         put_event(f, jv_get(e, "event"));
     } else if (strcmp(kind, "sequence") == 0) {
@@ -138,7 +156,7 @@ static void put_event(FILE *f, jv e)
         const jv parts = jv_get(e, "parts");
         html_put(f, kind);
         fputs(parts.p ? ", parts " : " sample, rate ", f);
-        put_value(f, parts.p ? parts : jv_get(e, "rate"));
+        html_value(f, parts.p ? parts : jv_get(e, "rate"));
         fputs(": ", f);
         put_event(f, jv_get(e, "event"));
     } else {
@@ -156,17 +174,33 @@ static void put_event(FILE *f, jv e)
     }
 }
 
+/* The definition itself: true at every epsilon, which words about factors are not. */
+static void definition(FILE *f, jv v)
+{
+    char relation[32], eps[40], delta[40];
+    const bool replace = strcmp(jv_str(jv_get(v, "relation"), relation, sizeof relation), "replace") == 0;
+    fprintf(f,
+            "<p>For every set of results: its probability is at most e<sup>%s</sup> times what it would be %s, plus "
+            "%s; and the other way round.</p>\n",
+            cost_text(jv_num(jv_get(v, "epsilon")), eps),
+            replace ? "with any other row in the place of one row" : "if one row contributed nothing",
+            cost_text(jv_num(jv_get(v, "delta")), delta));
+}
+
 static void guarantee(FILE *f, const findings *r)
 {
     const jv c = r->certificate;
-    fputs("<h2>The guarantee in full</h2>\n<div class=\"box\"><table>\n", f);
+    fputs("<h2>The guarantee in full</h2>\n", f);
+    if (r->verification.p) definition(f, r->verification);
+    fputs("<div class=\"box\"><table>\n", f);
     fact_of(f, c, "relation", "relation");
     fact(f, "epsilon", "%g", jv_num(jv_get(c, "epsilon")));
     fact(f, "delta", "%g", jv_num(jv_get(c, "delta")));
     fact_of(f, c, "accountant", "accountant");
     if (r->verification.p)
         fact(f, "epsilon, recomputed", "%.9g", jv_num(jv_get(r->verification, "epsilon_recomputed")));
-    fact(f, "epsilon if one row is replaced", "%g", jv_num(jv_get(c, "epsilon_replace")));
+    const double replace = jv_num(jv_get(c, "epsilon_replace"));
+    fact(f, "epsilon if one row is replaced", isfinite(replace) ? "%g" : "none is claimed", replace);
     if (r->curve.p) fact(f, "mu of the closest Gaussian curve", "%.4g", jv_num(jv_get(r->curve, "mu")));
     fputs("<tr><th>releases</th><td>", f);
     put_event(f, jv_get(c, "events"));
@@ -177,7 +211,17 @@ static void guarantee(FILE *f, const findings *r)
     fputs("</table></div>\n<h2>What it rests on</h2>\n", f);
     list(f, jv_get(c, "assumptions"));
     fputs("<h2>What it does not cover</h2>\n", f);
-    list(f, jv_get(c, "not_covered"));
+    list(f, jv_get(r->verification.p ? r->verification : c, "not_covered"));
+}
+
+/* Half of 1 + delta(0) bounds a guess: delta(0) is the distance in total variation.  In percent, rounded up, with the
+ * share of delta for the accuracy of the draws. */
+static double right_by_curve(const findings *r)
+{
+    jv_iter first = jv_begin(jv_get(r->curve, "delta"));
+    if (!jv_next(&first)) return 100.0;
+    const double distance = jv_num(first.value) + jv_num(jv_get(r->certificate, "delta_draws"));
+    return fmin(100.0, ceil(500.0 * (1.0 + distance) * (1.0 + 1e-9)) / 10.0);
 }
 
 static void curves(FILE *f, const findings *r)
@@ -190,92 +234,12 @@ static void curves(FILE *f, const findings *r)
         "<figure>\n",
         f);
     draw_tests(f, r->curve, 0, 0);
-    fputs("<figcaption>Whoever tries to tell from the model whether one row was used errs at least this often: no "
-          "test lies in the shaded region.</figcaption></figure></div>\n",
-          f);
-}
-
-/* ---- figures on labelled rows ------------------------------------------------------------------------------ */
-
-static void metric(FILE *f, jv m, const char *key, const char *name, const char *meaning)
-{
-    const double x = jv_num(jv_get(m, key));
-    if (isnan(x)) return;
-    fprintf(f, "<tr><th>%s</th><td class=\"n\">%.4f</td><td>%s</td></tr>\n", name, x, meaning);
-}
-
-static void confusion(FILE *f, jv m)
-{
-    const jv classes = jv_get(m, "classes");
-    if (!m.p) return;
-    fputs("<h3>Confusion matrix</h3>\n<div class=\"box\"><table>\n<tr><th>true \\ named</th>", f);
-    for (jv_iter it = jv_begin(classes); jv_next(&it);) {
-        fputs("<th class=\"n\">", f);
-        put_value(f, it.value);
-        fputs("</th>", f);
-    }
-    fputs("</tr>\n", f);
-    jv_iter name = jv_begin(classes);
-    int i = 0;
-    for (jv_iter line = jv_begin(jv_get(m, "true_by_predicted")); jv_next(&line) && jv_next(&name); i++) {
-        int k = 0;
-        char n[40];
-        fputs("<tr><th>", f);
-        put_value(f, name.value);
-        fputs("</th>", f);
-        for (jv_iter it = jv_begin(line.value); jv_next(&it); k++)
-            fprintf(f, "<td class=\"n%s\">%s</td>", i == k ? " hit" : "", with_commas(jv_num(it.value), n));
-        fputs("</tr>\n", f);
-    }
-    fputs("</table></div>\n", f);
-}
-
-static void calibration(FILE *f, jv m)
-{
-    const plot p = { f, 0, 1, 0, 1, "Calibration", "probability predicted", "share observed", 0 };
-    if (!m.p) return;
-    fputs("<div class=\"pair\"><figure>\n", f);
-    plot_open(&p, 0, 0);
-    for (int k = 0; k <= 4; k++) plot_mark_x(&p, 0.25 * k, "%.2f");
-    for (int k = 0; k <= 4; k++) plot_mark_y(&p, 0.25 * k, "%.2f");
-    plot_diagonal(&p, false);
-    for (jv_iter it = jv_begin(jv_get(m, "bins")); jv_next(&it);) {
-        const double rows = jv_num(jv_get(it.value, "rows"));
-        if (rows > 0)
-            plot_dot(&p, jv_num(jv_get(it.value, "predicted")), jv_num(jv_get(it.value, "observed")),
-                     3.0 + log10(rows), 0);
-    }
-    plot_close(&p);
     fprintf(
         f,
-        "<figcaption>Rows in bins of the predicted probability; larger dots hold more rows; on the dashed line "
-        "predictions come true as often as they say. Expected calibration error %.4f.</figcaption></figure></div>\n",
-        jv_num(jv_get(m, "error")));
-}
-
-static void metrics(FILE *f, const findings *r)
-{
-    const jv m = r->metrics;
-    if (!m.p) return;
-    fputs("<h2>How good</h2>\n<p>On the rows of <code>", f);
-    html_put(f, strrchr(r->data_file, '/') ? strrchr(r->data_file, '/') + 1 : r->data_file);
-    fprintf(f, "</code>. %s</p>\n<div class=\"box\"><table>\n",
-            jv_true(jv_get(m, "training_rows"))
-                ? "<strong>These are the training rows: the figures are NOT PRIVATE, do not publish them.</strong>"
-                : "These figures are computed from those rows without noise; they are not covered by the guarantee.");
-    count_of(f, m, "rows", "rows");
-    metric(f, m, "accuracy", "accuracy", "share of rows named correctly");
-    metric(f, m, "majority", "baseline", "accuracy of always naming the most frequent class");
-    metric(f, m, "log_loss", "log loss", "0 is perfect");
-    metric(f, m, "auc", "AUC", "1 is perfect, 0.5 is a coin");
-    metric(f, m, "precision", "precision", "share of rows named positive that are");
-    metric(f, m, "recall", "recall", "share of positive rows that are named so");
-    metric(f, m, "rmse", "RMSE", "root mean squared error");
-    metric(f, m, "mae", "MAE", "mean absolute error");
-    metric(f, m, "r2", "R2", "1 is perfect, 0 is the mean");
-    fputs("</table></div>\n", f);
-    confusion(f, jv_get(m, "confusion"));
-    calibration(f, jv_get(m, "calibration"));
+        "<figcaption>Whoever tries to tell from the model whether one row was used errs at least this often: no "
+        "test lies in the shaded region. By the whole curve, which says more than one epsilon with its delta, the "
+        "guess above is right at most %.1f %% of the time.</figcaption></figure></div>\n",
+        right_by_curve(r));
 }
 
 /* ---- settings, data, how to check ---------------------------------------------------------------------------- */
@@ -289,35 +253,95 @@ static void columns(FILE *f, jv schema)
     for (jv_iter it = jv_begin(jv_get(schema, "columns")); jv_next(&it);) {
         const jv lo = jv_get(it.value, "min"), values = jv_get(it.value, "values");
         fputs("<tr><td>", f);
-        put_value(f, jv_get(it.value, "name"));
+        html_value(f, jv_get(it.value, "name"));
         fputs("</td><td>", f);
-        put_value(f, jv_get(it.value, "type"));
+        html_value(f, jv_get(it.value, "type"));
         fputs("</td><td>", f);
         if (lo.p) {
-            put_value(f, lo);
+            html_value(f, lo);
             fputs(" to ", f);
-            put_value(f, jv_get(it.value, "max"));
+            html_value(f, jv_get(it.value, "max"));
         }
         bool first = true;
         for (jv_iter k = jv_begin(values); values.p && jv_next(&k); first = false) {
             if (!first) fputs(", ", f);
-            put_value(f, k.value);
+            html_value(f, k.value);
         }
         fputs("</td></tr>\n", f);
     }
     fputs("</table></div>\n", f);
 }
 
-static void settings(FILE *f, jv v)
+/* Where the certificate says what `auto` (of the accountant: best) came to. */
+static const struct {
+    const char *key, *field, *how;
+} recorded[] = {
+    { "accountant", "accountant", "the smallest bound" },
+    { "budget.delta", "delta", "chosen by privet" },
+    { "budget.noise_multiplier", "noise_multiplier", "chosen by privet" },
+    { "clip", "clip_norm", "chosen by privet" },
+    { "sampler", "sampler", "chosen by privet" },
+    { "sampler.batch", "batch", "chosen by privet" },
+    { "data.rows", "rows", "counted" },
+    { "data.features", "features", "of the schema or the data" },
+};
+
+/* Of a label that is a number, as the schema declares them. */
+static const char *label_bound(FILE *f, const findings *r, const char *which)
+{
+    char type[16];
+    for (jv_iter it = jv_begin(jv_get(r->schema, "columns")); r->schema.p && jv_next(&it);) {
+        const jv bound = jv_get(it.value, which);
+        if (strcmp(jv_str(jv_get(it.value, "type"), type, sizeof type), "label") != 0 || !bound.p) continue;
+        html_value(f, bound);
+        return "of the schema";
+    }
+    fputs("none", f);
+    return "";
+}
+
+/* What was used where the setting says auto, and how it came about. */
+static const char *chosen(FILE *f, const findings *r, const char *key)
+{
+    const jv c = r->certificate, s = jv_get(c, "settings");
+    const bool joint = jv_get(s, "optimizer.weight").p != NULL; /* clip_norm is of gradient and Hessian together */
+    char off[8];
+    jv v = { NULL };
+    size_t i = 0;
+    if (strncmp(key, "data.y_", 7) == 0) return label_bound(f, r, key + 7);
+    if (strncmp(key, "budget.", 7) == 0 && strcmp(jv_str(jv_get(s, "privacy"), off, sizeof off), "off") == 0)
+        return fputs("not used", f), "";
+    while (i < sizeof recorded / sizeof *recorded && strcmp(key, recorded[i].key) != 0) i++;
+    if (i < sizeof recorded / sizeof *recorded && !(joint && strcmp(key, "clip") == 0))
+        v = jv_get(c, recorded[i].field);
+    if (!v.p) return "chosen by privet; the certificate does not record it";
+    if (strcmp(key, "data.features") == 0) /* the certificate counts the constant column */
+        fprintf(f, "%.0f", jv_num(v) - (jv_num(jv_get(s, "data.bias")) != 0.0));
+    else html_value(f, v);
+    return recorded[i].how;
+}
+
+static void setting_row(FILE *f, const findings *r, jv key, jv value)
+{
+    char name[64], text[16];
+    const char *how = "";
+    jv_str(key, name, sizeof name);
+    jv_str(value, text, sizeof text);
+    const bool best = strcmp(name, "accountant") == 0 && strcmp(text, "best") == 0;
+    fputs("<tr><th>", f);
+    html_value(f, key);
+    fputs("</th><td>", f);
+    if (strcmp(text, "auto") == 0 || best) how = chosen(f, r, name);
+    else if (strcmp(text, "null") == 0) fputs("not set", f);
+    else html_value(f, value);
+    fprintf(f, "</td><td class=\"soft\">%s</td></tr>\n", how);
+}
+
+static void settings(FILE *f, const findings *r)
 {
     fputs("<details><summary>Every setting</summary>\n<div class=\"box\"><table>\n", f);
-    for (jv_iter it = jv_begin(v); jv_next(&it);) {
-        fputs("<tr><th>", f);
-        put_value(f, it.key);
-        fputs("</th><td>", f);
-        put_value(f, it.value);
-        fputs("</td></tr>\n", f);
-    }
+    for (jv_iter it = jv_begin(jv_get(r->certificate, "settings")); jv_next(&it);)
+        setting_row(f, r, it.key, it.value);
     fputs("</table></div></details>\n", f);
 }
 
@@ -358,10 +382,10 @@ char *report_html(const findings *r)
     verdict(f, r);
     training(f, r);
     curves(f, r);
-    metrics(f, r);
+    figures(f, r);
     guarantee(f, r);
     columns(f, r->schema);
-    settings(f, jv_get(r->certificate, "settings"));
+    settings(f, r);
     checking(f, r);
     fputs("</body></html>\n", f);
     if (fclose(f) != 0) abort(); /* memory */

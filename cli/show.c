@@ -63,6 +63,16 @@ void print_json(const char *json)
     if (n == 0 || json[n - 1] != '\n') putchar('\n');
 }
 
+/* How strong, why, and what that means: the words of every answer that has an epsilon. */
+void show_strength(jv v)
+{
+    char word[32], why[512], line[600];
+    snprintf(line, sizeof line, "%s: %s", jv_str(jv_get(v, "strength"), word, sizeof word),
+             jv_str(jv_get(v, "strength_because"), why, sizeof why));
+    paragraph("strength", line);
+    paragraph("meaning", jv_str(jv_get(v, "guess"), line, sizeof line));
+}
+
 static void show_noise(jv v)
 {
     char mechanism[32];
@@ -84,6 +94,7 @@ static void show_guarantee(jv v)
         jv_str(jv_get(v, "accountant"), accountant, sizeof accountant));
     if (strcmp(relation, "replace") != 0 && isfinite(replace))
         row("", "epsilon %s for relation replace", cost_text(replace, eps));
+    show_strength(v);
     show_noise(v);
 }
 

@@ -173,4 +173,23 @@ double pvi_mu_fit(const pvi_curve *c);
  * most epsilon at delta; re-verified after rounding. */
 pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
                         double delta, double *s, pvi_cost *cost);
+
+/* ---- what epsilon and delta mean, in words (scale.c) ------------------------------------------------- */
+typedef struct pvi_claim {
+    double epsilon, delta;
+    double rows; /* of the table; 0: nobody says */
+    pv_relation relation;
+    int64_t group; /* rows protected at once; 0 and 1: one */
+} pvi_claim;
+typedef struct pvi_strength {
+    int level; /* 0 strong, 1 moderate, 2 weak, 3 next to none: the worse of epsilon and delta */
+    const char *word, *colour;
+    double right; /* how often a guess which of two neighbouring tables was used is right, at most */
+} pvi_strength;
+pvi_strength pvi_strength_of(const pvi_claim *c);
+void pvi_strength_why(const pvi_claim *c, pvi_str *out);   /* which limits were met, or not */
+void pvi_strength_guess(const pvi_claim *c, pvi_str *out); /* what that means, in a sentence or two */
+/* Members strength, colour, strength_because, guess_right_at_most, guess; c NULL: of what is NOT PRIVATE. */
+void pvi_strength_write(pvi_jw *w, const pvi_claim *c);
+void pvi_strength_log(pv_ctx *ctx, const pvi_claim *c); /* nothing if strong, a warning if next to none */
 #endif

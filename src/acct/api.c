@@ -21,6 +21,8 @@ static void write_cost(pvi_jw *w, const pvi_request *r, const pvi_cost *c)
     pvi_jw_str(w, "relation", r->rel == PV_REL_REPLACE ? "replace" : "zero-out");
     pvi_jw_bool(w, "group_bound", c->group_bound);
     pvi_jw_i64(w, "rows", r->rows);
+    pvi_strength_write(
+        w, &(pvi_claim) { .epsilon = c->epsilon, .delta = c->delta, .relation = r->rel, .group = r->rows });
 }
 
 static pv_status finish(pvi_request *r, pvi_jw *w, const pv_event *ev, char **json)

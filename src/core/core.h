@@ -96,6 +96,7 @@ void pvi_f64_text(double x, char out[32]);                     /* shortest text 
 /* ---- numbers (number.c): locale-free ------------------------------------------------------------ */
 bool pvi_parse_f64(const char *s, size_t len, double *out); /* whole text; decimal, inf, nan allowed  */
 bool pvi_parse_i64(const char *s, size_t len, int64_t *out);
+double pvi_digits_up(double x, int digits); /* x > 0 rounded up to so many decimal digits */
 
 /* ---- parameters (param.c) ------------------------------------------------------------------------ */
 /* Writes defaults into cfg (cfg_size bytes, zeroed by the caller). */

@@ -54,3 +54,15 @@ void pvi_f64_text(double x, char out[32])
         if (pvi_parse_f64(out, strlen(out), &back) && back == x) return;
     }
 }
+
+/* The smallest m at or above x / 10^k, for the k that gives m so many digits; x itself is finite and > 0. */
+double pvi_digits_up(double x, int digits)
+{
+    const int k = (int)floor(log10(x)) - digits + 1;
+    char text[32];
+    double up;
+    for (double m = ceil(x / pow(10.0, k)) - 1.0;; m++) { /* one below: pow may be off in its last digit */
+        snprintf(text, sizeof text, "%.0fe%d", m, k);
+        if (pvi_parse_f64(text, strlen(text), &up) && up >= x) return up;
+    }
+}

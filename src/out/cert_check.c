@@ -292,18 +292,6 @@ pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c)
     return pvi_cert_recompute(ctx, name, c, NULL);
 }
 
-/* The smallest m at or above x / 10^k, for the k that gives m so many digits; x itself is finite and > 0. */
-double pvi_digits_up(double x, int digits)
-{
-    const int k = (int)floor(log10(x)) - digits + 1;
-    char text[32];
-    double up;
-    for (double m = ceil(x / pow(10.0, k)) - 1.0;; m++) { /* one below: pow may be off in its last digit */
-        snprintf(text, sizeof text, "%.0fe%d", m, k);
-        if (pvi_parse_f64(text, strlen(text), &up) && up >= x) return up;
-    }
-}
-
 double pvi_draws_share(double epsilon, double delta)
 {
     return epsilon <= 30.0 ? delta * 0x1p-10 : 0.0;

@@ -42,7 +42,6 @@ double pvi_draws_share(double epsilon, double delta);
  * machine's last digits cannot lift the recomputed value over the claim; `limit` when the cost meets it
  * and the rounded claim would not. */
 double pvi_cert_claim(double cost, double limit);
-double pvi_digits_up(double x, int digits); /* x > 0 rounded up to so many decimal digits */
 /* Canonical JSON, fields in a fixed order, ends with a checksum over everything before it. */
 pv_status pvi_cert_write(pv_ctx *ctx, const pvi_cert *c, char **json);
 /* Strict: unknown, missing or repeated fields (PV_E_FORMAT), a wrong checksum or text that is not

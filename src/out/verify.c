@@ -57,6 +57,7 @@ static pv_status report(pv_ctx *ctx, const pvi_cert *c, const pvi_recomputed *go
     pvi_jw_open(&w, NULL, '{');
     pvi_jw_bool(&w, "verified", true);
     pvi_jw_str(&w, "file", is_model ? "model" : "certificate");
+    pvi_strength_write(&w, &(pvi_claim) { c->epsilon, c->delta, (double)c->rows, c->relation, 1 });
     pvi_jw_f64(&w, "epsilon", c->epsilon);
     pvi_jw_f64(&w, "delta", c->delta);
     pvi_jw_str(&w, "relation", c->relation == PV_REL_REPLACE ? "replace" : "zero-out");

@@ -476,11 +476,7 @@ static pv_status set_budget(pvi_job *j)
                 "model",
                 (long long)j->dom.n, FEW_ROWS,
                 isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
-    if (!(j->prob.delta * (double)j->dom.n < 1.0))
-        pvi_log(j->ctx, PV_LOG_WARN,
-                "delta = %g is not below 1/n: with such a delta a whole row may be shown by bad luck", j->prob.delta);
-    if (s->epsilon > 10.0)
-        pvi_log(j->ctx, PV_LOG_WARN, "epsilon = %g: above 10 a guarantee means little", s->epsilon);
+    pvi_strength_log(j->ctx, &(pvi_claim) { s->epsilon, j->prob.delta, (double)j->dom.n, j->prob.relation, 1 });
     const pv_event one = { .kind = PV_EV_GAUSSIAN, .a = 1.0 };
     pvi_cost cost;
     double z;
@@ -590,6 +586,8 @@ static pv_status cost_json(pvi_job *j, char **json)
         pvi_jw_str(&w, "warning", "NOT PRIVATE");
         pvi_jw_str(&w, "why", j->private_run ? "run.seed makes the noise reproducible" : "privacy=off adds no noise");
     }
+    const pvi_claim claim = { j->cost.epsilon, j->prob.delta, (double)j->dom.n, j->prob.relation, 1 };
+    pvi_strength_write(&w, j->private_run && !seeded ? &claim : NULL);
     pvi_jw_str(&w, "model", j->model.named->name);
     pvi_jw_str(&w, "optimizer", j->opt->head.name);
     pvi_jw_i64(&w, "rows", j->dom.n);

@@ -359,6 +359,8 @@ pv_status pv_result_summary(const pv_result *r, char **json)
     pvi_jw_bool(&w, "private", c->is_private);
     if (!c->is_private) pvi_jw_str(&w, "warning", "NOT PRIVATE");
     if (!c->is_private) pvi_jw_str(&w, "why", c->why_not);
+    const pvi_claim claim = { c->epsilon, c->delta, (double)c->rows, c->relation, 1 };
+    pvi_strength_write(&w, c->is_private ? &claim : NULL);
     pvi_jw_str(&w, "model", c->model);
     pvi_jw_str(&w, "optimizer", c->optimizer);
     pvi_jw_i64(&w, "rows", c->rows);

@@ -23,12 +23,16 @@ between 4.3767 "$(value epsilon_lower)" 4.3777
 between 0 "$(value seconds)" 1e9
 ok account gaussian z=10 steps=100 --delta 1e-5
 same 'for people' 'cost         epsilon 4.37718 at delta 1e-05
+strength     weak: epsilon 4.37718 is above 3, and delta 1e-05 is for tables of at most 10000 rows
+meaning      Suppose a coin decides whether one given row is used. Whoever sees the result and knows
+             everything else guesses right at most 98.8 % of the time; without the result, 50 %.
 by           accountant gaussian, relation zero-out
 at least     epsilon 4.37718, certified too: no accountant can go below' "$(cat out)"
 ok account gaussian z=10 steps=100 --epsilon 4.37718
 has out 'at delta 9.99992e-06'
 ok account gaussian z=3 --delta 1e-5 --group 3
 has out 'any 3 rows at once'
+has out 'Suppose a coin decides whether 3 given rows are used.'
 ok account gaussian z=10 --delta 1e-5 --all
 has out 'zcdp'
 ok account laplace scale=2 --delta 0

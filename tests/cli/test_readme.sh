@@ -26,6 +26,27 @@ while read -r line; do
     grep -qF -- "$line" shown || problem "the README does not show: $line"
 done <lines
 
+# The words and percentages for an epsilon, here and in docs/scale.md, are those the command gives.
+said() { # EPSILON: "73.2 % strong"
+    privet plan --rows 20000 --features 5 --epsilon "$1" --delta 1e-6 --quiet --json >said.json 2>err
+    echo "$(sed -n 's/.*at most \([0-9.]* %\) of.*/\1/p' said.json) $(sed -n 's/.*"strength": "\(.*\)".*/\1/p' said.json)"
+}
+grep -E '^\| [0-9.]+(, the default)? \| [0-9.]+ % \|' "$readme" | sed 's/, the default//' | tr -d '|' >words
+same 'epsilons with a word' 4 "$(wc -l <words)"
+while read -r epsilon rest; do same "README, epsilon $epsilon" "$(said "$epsilon")" "$(echo $rest)"; done <words
+doc=$PRIVET_SOURCE/docs/scale.md
+sed -n 's/^| epsilon | \(.*\) |$/\1/p' "$doc" | tr '|' '\n' | tr -d ' ' >epsilons
+sed -n 's/^| right at most (delta 1e-6) | \(.*\) |$/\1/p' "$doc" | tr '|' '\n' | sed 's/^ *//; s/ *$//' >shares
+same 'epsilons in docs/scale.md' 9 "$(wc -l <epsilons)"
+paste epsilons shares | while read -r epsilon share; do
+    case "$(said "$epsilon")" in "$share "*) ;; *) echo "$epsilon: $share";; esac
+done >wrong
+same 'shares in docs/scale.md' '' "$(cat wrong)"
+for word in strong:1:73.2 moderate:3:95.3 weak:10:99.996; do
+    has "$doc" "| ${word%%:*} | $([ "${word%%:*}" = strong ] && echo green || echo amber) | up to $(echo "$word" | cut -d: -f2) |"
+    same "limit of ${word%%:*}" "${word##*:} % ${word%%:*}" "$(said "$(echo "$word" | cut -d: -f2)")"
+done
+
 # Links, targets of make, folders of the tree.
 for file in $(grep -o '](\([A-Za-z_./]*\))' "$readme" | tr -d '()]'); do check "$file exists" test -e "$PRIVET_SOURCE/$file"; done
 for file in $(grep -oE '^(include|src|cli|tests|bench|tools)/[a-z_./]*' "$readme"); do check "$file exists" test -e "$PRIVET_SOURCE/$file"; done

@@ -1,0 +1,197 @@
+/* figures.c - the part of a report that says how good the model is on labelled rows.
+ *
+ * These figures are computed from the rows of DATA without noise: no guarantee covers them, and exact counts tell
+ * whoever knows all of those rows but one what the last one's label is.  A report is made for passing on, so by default
+ *   (1)  shares are rounded to a step that holds at least ten of the rows they are about,
+ *   (2)  what is about fewer than 200 rows is left out, and so is everything about the training rows.
+ * That is care, not a proof, and the page says so.  --exact shows everything as it is, marked. */
+#include "cli.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FEW = 200, MANY = 1000 };
+
+/* (1): 0: exact; NAN: left out (2). */
+static double step_for(const findings *r, double rows)
+{
+    if (r->exact) return 0.0;
+    return rows >= MANY ? 0.01 : rows >= FEW ? 0.05 : NAN;
+}
+
+static double rounded(double x, double step)
+{
+    return step > 0.0 ? step * floor(x / step + 0.5) : x;
+}
+
+/* Of the confusion matrix: rows of a true class, or (named) of a class the model named; class -1: of the rarest. */
+static double class_rows(const findings *r, int class, bool named)
+{
+    double found = 0.0, least = INFINITY;
+    int i = 0;
+    for (jv_iter line = jv_begin(jv_get(r->metrics, "confusion/true_by_predicted")); jv_next(&line); i++) {
+        double all = 0.0;
+        int k = 0;
+        for (jv_iter it = jv_begin(line.value); jv_next(&it); k++) {
+            all += jv_num(it.value);
+            if (named && k == class) found += jv_num(it.value);
+        }
+        if (!named && i == class) found = all;
+        if (all > 0.0) least = fmin(least, all); /* a class without rows says nothing of any */
+    }
+    return class < 0 ? least : found;
+}
+
+/* The rows a figure is about: positive is the second class. */
+static double rows_behind(const findings *r, const char *key)
+{
+    if (strcmp(key, "auc") == 0) return class_rows(r, -1, false);
+    if (strcmp(key, "precision") == 0) return class_rows(r, 1, true);
+    if (strcmp(key, "recall") == 0) return class_rows(r, 1, false);
+    return jv_num(jv_get(r->metrics, "rows"));
+}
+
+static void metric(FILE *f, const findings *r, const char *key, const char *name, const char *meaning)
+{
+    const double x = jv_num(jv_get(r->metrics, key)), step = step_for(r, rows_behind(r, key));
+    if (isnan(x)) return;
+    fprintf(f, "<tr><th>%s</th><td class=\"n\">", name);
+    if (isnan(step)) fputs("few rows", f);
+    else fprintf(f, "%.*f", r->exact ? 4 : 2, rounded(x, step));
+    fprintf(f, "</td><td>%s</td></tr>\n", meaning);
+}
+
+/* Errors have the label's unit: two digits instead of a step. */
+static void error_of(FILE *f, const findings *r, const char *key, const char *name, const char *meaning)
+{
+    const double x = jv_num(jv_get(r->metrics, key));
+    if (isnan(x)) return;
+    fprintf(f, "<tr><th>%s</th><td class=\"n\">%.*g</td><td>%s</td></tr>\n", name, r->exact ? 6 : 2, x, meaning);
+}
+
+static void rows_of(FILE *f, const findings *r)
+{
+    const double n = jv_num(jv_get(r->metrics, "rows")), unit = pow(10.0, fmax(0.0, floor(log10(n)) - 1.0));
+    char text[40];
+    fprintf(f, "<tr><th>rows</th><td class=\"n\">%s%s</td><td></td></tr>\n", r->exact ? "" : "about ",
+            with_commas(r->exact ? n : unit * floor(n / unit + 0.5), text));
+}
+
+/* One true class: counts, or the share each name got of its rows. */
+static void confusion_row(FILE *f, const findings *r, jv line, int truth)
+{
+    double all = 0.0;
+    int k = 0;
+    char n[40];
+    for (jv_iter it = jv_begin(line); jv_next(&it);) all += jv_num(it.value);
+    const double step = step_for(r, all);
+    for (jv_iter it = jv_begin(line); jv_next(&it); k++) {
+        const double x = jv_num(it.value);
+        fprintf(f, "<td class=\"n%s\">", truth == k ? " hit" : "");
+        if (r->exact) fputs(with_commas(x, n), f);
+        else if (isnan(step)) fputs("few rows", f);
+        else fprintf(f, "%.0f %%", 100.0 * rounded(x / all, step));
+        fputs("</td>", f);
+    }
+}
+
+static void confusion(FILE *f, const findings *r)
+{
+    const jv m = jv_get(r->metrics, "confusion"), classes = jv_get(m, "classes");
+    if (!m.p) return;
+    fprintf(f, "<h3>Confusion matrix</h3>\n<p>%s</p>\n<div class=\"box\"><table>\n<tr><th>true \\ named</th>",
+            r->exact ? "Rows of each true class by the class the model named."
+                     : "Of the rows of each true class, the share the model named so.");
+    for (jv_iter it = jv_begin(classes); jv_next(&it);) {
+        fputs("<th class=\"n\">", f);
+        html_value(f, it.value);
+        fputs("</th>", f);
+    }
+    fputs("</tr>\n", f);
+    jv_iter name = jv_begin(classes);
+    int i = 0;
+    for (jv_iter line = jv_begin(jv_get(m, "true_by_predicted")); jv_next(&line) && jv_next(&name); i++) {
+        fputs("<tr><th>", f);
+        html_value(f, name.value);
+        fputs("</th>", f);
+        confusion_row(f, r, line.value, i);
+        fputs("</tr>\n", f);
+    }
+    fputs("</table></div>\n", f);
+}
+
+static void calibration(FILE *f, const findings *r)
+{
+    const jv m = jv_get(r->metrics, "calibration");
+    const plot p = { f, 0, 1, 0, 1, "Calibration", "probability predicted", "share observed", 0 };
+    if (!m.p) return;
+    fputs("<div class=\"pair\"><figure>\n", f);
+    plot_open(&p, 0, 0);
+    for (int k = 0; k <= 4; k++) plot_mark_x(&p, 0.25 * k, "%.2f");
+    for (int k = 0; k <= 4; k++) plot_mark_y(&p, 0.25 * k, "%.2f");
+    plot_diagonal(&p, false);
+    for (jv_iter it = jv_begin(jv_get(m, "bins")); jv_next(&it);) {
+        const double rows = jv_num(jv_get(it.value, "rows")), step = step_for(r, rows);
+        if (rows > 0 && !isnan(step))
+            plot_dot(&p, rounded(jv_num(jv_get(it.value, "predicted")), step),
+                     rounded(jv_num(jv_get(it.value, "observed")), step), r->exact ? 3.0 + log10(rows) : 5.0, 0);
+    }
+    plot_close(&p);
+    fprintf(f,
+            "<figcaption>Rows in bins of the predicted probability; %s; on the dashed line predictions come true as "
+            "often as they say. Expected calibration error %.*f.</figcaption></figure></div>\n",
+            r->exact ? "larger dots hold more rows" : "bins of fewer than 200 rows are left out", r->exact ? 4 : 2,
+            jv_num(jv_get(m, "error")));
+}
+
+/* What the figures give away, before the figures.  False: nothing follows. */
+static bool caution(FILE *f, const findings *r)
+{
+    const bool training = jv_true(jv_get(r->metrics, "training_rows"));
+    const bool few = !(jv_num(jv_get(r->metrics, "rows")) >= FEW);
+    fputs("<h2>How good</h2>\n<p>On the rows of <code>", f);
+    html_put(f, r->data_file);
+    fputs("</code>. ", f);
+    if (training)
+        fputs(
+            "<strong class=\"none\">These are the training rows: figures computed from them are NOT PRIVATE, do not "
+            "publish them.</strong> ",
+            f);
+    if (!r->exact && (training || few)) {
+        fprintf(f, "No figures are shown here%s; <code>--exact</code> shows them, for your eyes only.</p>\n",
+                training ? "" : ": fewer than 200 rows would be told too well");
+        return false;
+    }
+    if (r->exact)
+        fputs("<strong class=\"none\">Exact figures, not for passing on</strong>: they are computed from these rows "
+              "without noise, and no guarantee covers them. Whoever knows all of these rows but one can work out "
+              "from them what that one's label is.</p>\n",
+              f);
+    else
+        fputs(
+            "The figures are computed from these rows without noise, and <strong>the guarantee does not cover "
+            "them</strong>: if these rows are private as well, each figure gives a little of them away. They are "
+            "rounded, to steps that hold at least ten rows, and what is about fewer than 200 rows is left out; that "
+            "makes it hard to work out a single row, but it is no proof.</p>\n",
+            f);
+    return true;
+}
+
+void figures(FILE *f, const findings *r)
+{
+    if (!r->metrics.p || !caution(f, r)) return;
+    fputs("<div class=\"box\"><table>\n", f);
+    rows_of(f, r);
+    metric(f, r, "accuracy", "accuracy", "share of rows named correctly");
+    metric(f, r, "majority", "baseline", "accuracy of always naming the most frequent class");
+    metric(f, r, "log_loss", "log loss", "0 is perfect");
+    metric(f, r, "auc", "AUC", "1 is perfect, 0.5 is a coin");
+    metric(f, r, "precision", "precision", "share of rows named positive that are");
+    metric(f, r, "recall", "recall", "share of positive rows that are named so");
+    error_of(f, r, "rmse", "RMSE", "root mean squared error");
+    error_of(f, r, "mae", "MAE", "mean absolute error");
+    metric(f, r, "r2", "R2", "1 is perfect, 0 is the mean");
+    fputs("</table></div>\n", f);
+    confusion(f, r);
+    calibration(f, r);
+}
