@@ -11,7 +11,9 @@
  *
  * Every call: inputs are borrowed until it returns; on failure each `out` is
  * NULL and nothing leaks; `_free` takes NULL; a handle belongs to one thread.
- * The library never prints, never exits and never touches the locale.
+ * The library never prints, never exits, never touches the locale or the umask.
+ * A call computes in the default floating-point environment and puts back the
+ * caller's (rounding mode, traps, flags); callbacks run in the default one.
  * Strings handed out as `char **json` belong to the caller: pv_string_free. */
 #ifndef PRIVET_H
 #define PRIVET_H

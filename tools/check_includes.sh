@@ -5,9 +5,10 @@
 #   - a folder includes itself and folders further left; folders of one group do not include each other
 #   - opt includes nothing from data: optimisers never see rows
 #   - cli and the examples include the public headers only, the public headers only each other
-#   - a library header (sodium.h, fftw3.h, ...) is included by one file of src
+#   - a library header (sodium.h, zlib.h, ...) is included by one file of src
 #   - file names are unique in the tree
 #   - every plug-in object is listed in src/core/registry.def
+#   - a public call that computes begins with PVI_FENV
 # Prints one line per offence; exit 1 if there is any.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
@@ -55,13 +56,19 @@ offences=$(
 
     grep -Hn '^ *# *include *"' include/*.h | grep -v '"privet\.h"' | sed 's/$/: a public header includes public headers only/' || true
 
-    for header in sodium.h fftw3.h zlib.h bzlib.h sqlite3.h mpi.h lapacke.h cblas.h; do
+    for header in sodium.h zlib.h bzlib.h sqlite3.h mpi.h lapacke.h cblas.h; do
         files=$(find src cli -name '*.[ch]' -exec grep -l "^ *# *include *<$header>" {} + | sort | tr '\n' ' ')
         case ${files% } in
         *' '*) echo "$header is included by more than one file: $files" ;;
         cli/*) echo "$header is included by ${files}: the command uses the library only" ;;
         esac
     done
+
+    # a public call that computes does so in the default floating-point environment
+    find src -name '*.c' -exec awk '/^pv_status pv_[a-z_]*\(/ && !/;/ { name = $2; sub(/\(.*/, "", name); at = FILENAME ":" FNR }
+        name && /PVI_FENV;/ { name = "" }
+        /^}/ && name { print at ": " name ": begins with PVI_FENV, or is listed in tools/check_includes.sh"; name = "" }' {} + |
+        grep -Ev ': pv_(ctx_create|file_write|result_weights|result_certificate|model_certificate|model_schema|query_[a-z_]*|turn_rows):' || true
 
     find include src cli tests bench tools examples \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \) 2>/dev/null |
         sed 's|.*/||' | sort | uniq -d | sed 's/$/: two files have this name/'

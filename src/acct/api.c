@@ -83,6 +83,7 @@ static pv_status answer_account(pvi_request *r, pvi_jw *w)
 
 pv_status pv_account(pv_ctx *ctx, const char *request_json, char **json)
 {
+    PVI_FENV;
     pvi_request r;
     pvi_str out = { .ctx = ctx };
     pvi_jw w = { .out = &out, .indent = 2 };
@@ -127,6 +128,7 @@ static pv_status answer_calibrate(pvi_request *r, pvi_jw *w)
 
 pv_status pv_calibrate(pv_ctx *ctx, const char *request_json, char **json)
 {
+    PVI_FENV;
     pvi_request r;
     pvi_str out = { .ctx = ctx };
     pvi_jw w = { .out = &out, .indent = 2 };
@@ -196,6 +198,7 @@ static pv_status answer_curve(pvi_request *r, pvi_jw *w)
 
 pv_status pv_curve(pv_ctx *ctx, const char *request_json, char **json)
 {
+    PVI_FENV;
     pvi_request r;
     pvi_str out = { .ctx = ctx };
     pvi_jw w = { .out = &out, .indent = 2 };

@@ -26,7 +26,7 @@
  *
  * Rounding  u = 2^-53.  r_e(k) is off by (8 + 4 theta |k| h) u relative, its sum by (len/8 + 8) u; a power
  *   e^{i w_j k} by 12 u per factor since it was last computed afresh; an FFT by 8 u log2 N in the 2-norm
- *   (Higham 2002, Thm 24.2, with slightly more than his constant), so by that times sqrt(N) |r|_2 for
+ *   (fft.c (4)), so by that times sqrt(N) |r|_2 for
  *   each coefficient.  With E the sum, |F_j| is off by at most |F_j| (exp(sum n_e (ln(1 + E_e/|f_e|) + 4 u)) - 1).
  *   The powers in (3) are off by 400 u, the exponent of the factor before the sum by 16 u times the sizes of
  *   its parts.  eps itself is moved by its own rounding, to the safe side. */
@@ -165,18 +165,17 @@ static void sum_direct(pvi_pld_law *s, term *t)
     }
 }
 
-static pv_status sum_fft(pvi_pld_law *s, const term *t, double *x)
+/* x: room for the transform, then its roots. */
+static void sum_fft(pvi_pld_law *s, const term *t, double *x)
 {
     const double least = exp(-100.0 / (double)t->count), N = (double)s->N;
     double norm2 = 0;
     memset(x, 0, (size_t)s->N * sizeof *x);
     for (int64_t i = 0; i < t->used; i++) x[(uint64_t)t->k[i] & (uint64_t)(s->N - 1)] += t->r[i];
     for (int64_t i = 0; i < s->N; i++) norm2 += x[i] * x[i];
-    const pv_status ok = pvi_fft_real(s->N, x);
-    if (ok != PV_OK) return ok;
+    pvi_fft_real(s->N, x + s->N + 2, s->zr, x); /* zr and zi, in a row, are filled later */
     const double err = t->err + 8 * U * log2(N) * sqrt(N * norm2) * (1.0 + 1e-6);
     for (int64_t j = 0; j < s->freq; j++) multiply(s, j, x[2 * j], -x[2 * j + 1], err, t->count, least);
-    return PV_OK;
 }
 
 /* ---- how many frequencies ----------------------------------------------------------------------------- */
@@ -309,17 +308,18 @@ pv_status pvi_pld_compose(pv_arena *a, const pvi_pld_mass *m, int64_t terms, dou
     pv_status ok = law_open(a, m, terms, t, s);
     if (ok == PV_OK) ok = choose_method(t, terms, scale, work, s, &fft);
     if (ok != PV_OK) return ok;
-    double *mem = pv_arena_f64(a, 6 * s->freq), *x = pv_arena_f64(a, fft ? N + 2 : 0);
+    double *mem = pv_arena_f64(a, 6 * s->freq), *x = pv_arena_f64(a, fft ? N + 2 + pvi_fft_room(N) : 0);
     if (!mem || !x) return PV_E_NOMEM;
     s->Fr = mem, s->Fi = mem + s->freq, s->dF = mem + 2 * s->freq;
     s->dead = mem + 3 * s->freq, s->zr = mem + 4 * s->freq, s->zi = mem + 5 * s->freq;
     for (int64_t j = 0; j < s->freq; j++) s->Fr[j] = 1.0;
-    for (int64_t e = 0; e < terms && ok == PV_OK; e++) {
-        if (fft) ok = sum_fft(s, &t[e], x);
+    if (fft) pvi_fft_roots(N, x + N + 2);
+    for (int64_t e = 0; e < terms; e++) {
+        if (fft) sum_fft(s, &t[e], x);
         else sum_direct(s, &t[e]);
     }
-    if (ok == PV_OK) divide(s);
-    return ok;
+    divide(s);
+    return PV_OK;
 }
 
 /* ---- (3) ---------------------------------------------------------------------------------------------------- */

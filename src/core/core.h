@@ -1,6 +1,7 @@
 /* core.h - what every folder of the library may use; core itself uses nothing else in src/. */
 #ifndef PVI_CORE_H
 #define PVI_CORE_H
+#include <fenv.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,14 @@ pv_status pvi_nomem(pv_ctx *ctx); /* pvi_fail with PV_E_NOMEM                   
 /* A privacy precondition inside the library is false: carrying on could release data.     */
 #define PVI_REQUIRE(cond) ((cond) ? (void)0 : pvi_misuse(#cond, __FILE__, __LINE__))
 _Noreturn void pvi_misuse(const char *cond, const char *file, int line);
+
+/* ---- floating-point environment (host_fenv.c) ---------------------------------------------- */
+void pvi_fenv_default(fenv_t *host);
+void pvi_fenv_restore(fenv_t *host);
+/* First line of every public call that computes: the default environment until it returns. */
+#define PVI_FENV                                                                                                     \
+    fenv_t host_fenv __attribute__((cleanup(pvi_fenv_restore)));                                                     \
+    pvi_fenv_default(&host_fenv)
 
 /* ---- arena (arena.c) --------------------------------------------------------------------- */
 pv_arena *pvi_arena_create(pv_ctx *ctx); /* NULL: no memory                                   */

@@ -80,19 +80,23 @@ out:
     return s;
 }
 
+/* A new file beside the target, PATH.tmp.xxxxxx.  The kernel applies the umask: asking for it means changing it, for
+ * every thread of the host.  -1: errno says why. */
 static int open_temp(pvi_atomic *a, size_t size)
 {
-    snprintf(a->temp, size, "%s.tmp.XXXXXX", a->path);
-    const int fd = mkostemp(a->temp, O_CLOEXEC);
-    if (fd < 0) {
-        a->temp[0] = '\0'; /* nothing to remove */
-        return fd;
+    int fd = -1;
+    errno = EEXIST;
+    for (int tries = 0; fd < 0 && errno == EEXIST && tries < 100; tries++) {
+        uint8_t name[3];
+        if (pvi_entropy(a->ctx, name, sizeof name) != PV_OK) {
+            errno = EAGAIN;
+            break;
+        }
+        snprintf(a->temp, size, "%s.tmp.%02x%02x%02x", a->path, name[0], name[1], name[2]);
+        fd = open(a->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     }
-    note_temp(NULL, a->temp);
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fd, 0666 & ~mask) != 0) { /* mkostemp made it 0600; not fatal */
-    }
+    if (fd < 0) a->temp[0] = '\0'; /* nothing to remove */
+    else note_temp(NULL, a->temp);
     return fd;
 }
 

@@ -170,6 +170,7 @@ pv_status pvi_synth_folder(pv_ctx *ctx, const char *folder, int64_t rows, int64_
 
 pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows)
 {
+    PVI_FENV;
     if (!ctx) return PV_E_ARG;
     pv_status s = pvi_synth_folder(ctx, folder, rows, heldout_rows);
     if (s != PV_OK) return s;

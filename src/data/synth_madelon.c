@@ -92,6 +92,7 @@ static pv_status write_schema(pv_ctx *ctx, const char *path)
 
 pv_status pv_synth_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows)
 {
+    PVI_FENV;
     shape q;
     if (!ctx) return PV_E_ARG;
     pv_status s = pvi_synth_folder(ctx, folder, rows, heldout_rows);

@@ -140,6 +140,7 @@ static pv_status answer(passes *q, char **json)
 
 pv_status pv_epochs(pv_ctx *ctx, const char *request_json, char **json)
 {
+    PVI_FENV;
     passes q = { 0 };
     if (!ctx || !json) return PV_E_ARG;
     *json = NULL;

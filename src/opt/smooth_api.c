@@ -3,6 +3,7 @@
 
 pv_status pv_smooth(pv_ctx *ctx, double sigma, double *v, int64_t d)
 {
+    PVI_FENV;
     pvi_smoother s = { 0 };
     if (!ctx) return PV_E_ARG;
     if (!v || d < 1 || !(sigma >= 0 && sigma <= 1e12))
@@ -17,6 +18,7 @@ pv_status pv_smooth(pv_ctx *ctx, double sigma, double *v, int64_t d)
 
 pv_status pv_smooth_factors(double sigma, int64_t d, double *gamma, double *beta)
 {
+    PVI_FENV;
     if (!gamma || !beta || d < 1 || !(sigma >= 0 && sigma <= 1e12)) return PV_E_ARG;
     *gamma = pvi_smooth_gamma(sigma, d);
     *beta = pvi_smooth_beta(sigma, d);

@@ -76,6 +76,7 @@ static pv_status report(pv_ctx *ctx, const pvi_cert *c, const pvi_recomputed *go
 
 pv_status pv_verify(pv_ctx *ctx, const char *path, char **json)
 {
+    PVI_FENV;
     pvi_recomputed got;
     pvi_cert c;
     bool is_model = false;

@@ -95,6 +95,7 @@ static pv_status nothing_called(pv_ctx *ctx, const char *what, const char *const
 
 pv_status pv_list(pv_ctx *ctx, const char *what, char **json)
 {
+    PVI_FENV;
     const char *kinds[KINDS] = { "settings" };
     int only = -1; /* the kind that was named */
     bool found = false;

@@ -76,6 +76,7 @@ static pv_status open_export(const pv_model *m, pvi_export *e)
 
 pv_status pv_model_export(const pv_model *m, const char *name, const char *path)
 {
+    PVI_FENV;
     pvi_export e;
     if (!m || !name || !path) return PV_E_ARG;
     const format *f = find_format(name);

@@ -636,6 +636,7 @@ static pv_status open_job(pv_plan *plan, pvi_job **out)
 
 pv_status pv_plan_cost(pv_plan *plan, char **json)
 {
+    PVI_FENV;
     pvi_job *j;
     if (!plan || !json) return PV_E_ARG;
     *json = NULL;
@@ -648,6 +649,7 @@ pv_status pv_plan_cost(pv_plan *plan, char **json)
 
 pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub)
 {
+    PVI_FENV;
     pvi_job *j;
     pvi_cost cost;
     if (!plan || !eps_ub || !(delta > 0.0 && delta < 1.0)) return PV_E_ARG;

@@ -310,6 +310,7 @@ pv_status pvi_plan_data(pv_plan *plan, pvi_matrix **out)
 
 pv_status pv_plan_run(pv_plan *plan, pv_result **out)
 {
+    PVI_FENV;
     pvi_matrix *m;
 
     if (!plan || !out) return PV_E_ARG;
@@ -345,12 +346,14 @@ pv_status pv_result_certificate(const pv_result *r, const char **json)
 
 pv_status pv_result_save(const pv_result *r, const char *path)
 {
+    PVI_FENV;
     if (!r || !path) return PV_E_ARG;
     return pvi_model_write(r->ctx, path, &r->file);
 }
 
 pv_status pv_result_summary(const pv_result *r, char **json)
 {
+    PVI_FENV;
     if (!r || !json) return PV_E_ARG;
     const pvi_cert *c = &r->cert;
     pvi_str b = { .ctx = r->ctx };

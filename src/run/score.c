@@ -27,6 +27,7 @@ static pv_status open_model(pv_model *m, const char *path)
 
 pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out)
 {
+    PVI_FENV;
     if (!ctx || !path || !out) return PV_E_ARG;
     *out = NULL;
     pv_model *m = pvi_alloc(ctx, sizeof *m);
@@ -66,6 +67,7 @@ pv_status pv_model_schema(const pv_model *m, const char **json)
 
 pv_status pv_model_set(pv_model *m, const char *key, const char *value)
 {
+    PVI_FENV;
     if (!m || !key || !value) return PV_E_ARG;
     if (strncmp(key, "data.", 5) != 0 && strcmp(key, "run.threads") != 0)
         return pvi_fail(m->ctx, PV_E_PARAM, "%s: a trained model takes settings of the new data only (data.*)", key);
@@ -215,6 +217,7 @@ static void put_scores(FILE *f, const pv_model *m, const pvi_matrix *x, const fl
 
 pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv)
 {
+    PVI_FENV;
     pvi_matrix *x;
     float *score;
     int64_t outputs;
@@ -242,6 +245,7 @@ pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv)
 
 pv_status pv_model_eval(pv_model *m, const char *data, char **json)
 {
+    PVI_FENV;
     pvi_matrix *x;
     float *score;
     int64_t outputs;

@@ -44,6 +44,7 @@ const pv_param pvi_settings_params[] = {
 
 pv_status pv_plan_create(pv_ctx *ctx, pv_plan **out)
 {
+    PVI_FENV;
     if (!ctx || !out) return PV_E_ARG;
     *out = NULL;
     pv_plan *p = pvi_alloc(ctx, sizeof *p);
@@ -160,6 +161,7 @@ static pv_status keep_pair(pv_plan *plan, const char *key, const char *value)
 
 pv_status pv_plan_set(pv_plan *plan, const char *key, const char *value)
 {
+    PVI_FENV;
     if (!plan || !key || !value) return PV_E_ARG;
     if (pvi_param_find(pvi_settings_params, key))
         return pvi_param_set(plan->ctx, plan->arena, "", pvi_settings_params, &plan->s, key, value);
@@ -204,6 +206,7 @@ static pv_status load_value(pv_plan *plan, const char *name, const char *key, co
 
 pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *name)
 {
+    PVI_FENV;
     if (!plan || !json || !name) return PV_E_ARG;
     pv_arena *a = pvi_arena_create(plan->ctx);
     pvi_json *v;
@@ -259,6 +262,7 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
 
 pv_status pv_plan_dump(pv_plan *plan, char **json)
 {
+    PVI_FENV;
     if (!plan || !json) return PV_E_ARG;
     return pvi_settings_write(plan, NULL, true, json);
 }

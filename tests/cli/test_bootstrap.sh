@@ -28,12 +28,12 @@ same 'nothing missing: exit code' 0 "$code"
 same 'nothing missing: output' '' "$(cat out err)"
 check 'nothing missing: apt-get is left alone' test ! -e calls
 
-ABSENT='cmake libfftw3-dev'
+ABSENT='cmake libsodium-dev'
 boot
 same 'as root: exit code' 0 "$code"
-same 'as root: what it says' 'bootstrap: installing cmake libfftw3-dev' "$(cat out err)"
+same 'as root: what it says' 'bootstrap: installing cmake libsodium-dev' "$(cat out err)"
 same 'as root: update first, then only what is missing' "-qq -o DPkg::Lock::Timeout=300 update
--qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends cmake libfftw3-dev" "$(cat calls)"
+-qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends cmake libsodium-dev" "$(cat calls)"
 
 ABSENT='gcovr'
 boot gcovr

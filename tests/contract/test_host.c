@@ -1,0 +1,271 @@
+/* test_host.c - what the library must not do to the program it is part of: its umask, its forks, its floating-point
+ * environment. */
+#include "pvtest.h"
+
+#include <fcntl.h>
+#include <fenv.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+static char folder[] = "/tmp/privet_host_XXXXXX";
+static atomic_bool stop;
+
+static int setup(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/* ---- umask -------------------------------------------------------------------------------------------------- */
+
+/* Stands in for the C library's: whoever asks for the umask changes it for all threads. */
+static atomic_int asked;
+mode_t umask(mode_t mask)
+{
+    atomic_fetch_add(&asked, 1);
+    return (mode_t)syscall(SYS_umask, mask);
+}
+
+static void *save(void *number)
+{
+    pv_ctx *ctx;
+    char path[64];
+    snprintf(path, sizeof path, "%s/saved%d", folder, *(int *)number);
+    if (pv_ctx_create(NULL, &ctx) != PV_OK) return "no context";
+    const char *bad = NULL;
+    struct stat st;
+    while (!atomic_load(&stop) && !bad) {
+        if (pv_file_write(ctx, path, "x", 1) != PV_OK) bad = "not written";
+        else if (stat(path, &st) != 0 || (st.st_mode & 0777) != 0640) bad = "not as the umask says";
+    }
+    pv_ctx_free(ctx);
+    return (void *)(uintptr_t)bad;
+}
+
+static void files_of_the_host_keep_their_modes(void **state)
+{
+    (void)state;
+    enum { THREADS = 4, FILES = 1000 };
+    pthread_t t[THREADS];
+    int number[THREADS] = { 0, 1, 2, 3 }, wrong = 0;
+    char path[64];
+    const mode_t before = umask(027);
+    atomic_store(&stop, false);
+    for (int i = 0; i < THREADS; i++) PVT_IS(pthread_create(&t[i], NULL, save, &number[i]), 0);
+    for (int i = 0; i < FILES; i++) {
+        struct stat st;
+        snprintf(path, sizeof path, "%s/host%d", folder, i);
+        const int fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0666);
+        PVT_TRUE(fd >= 0 && fstat(fd, &st) == 0);
+        wrong += (st.st_mode & 0777) != 0640;
+        close(fd);
+        unlink(path);
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < THREADS; i++) {
+        void *bad;
+        pthread_join(t[i], &bad);
+        PVT_CHECK(!bad, "%s", (const char *)bad);
+    }
+    PVT_IS(wrong, 0);
+    PVT_IS(asked, 1);
+    PVT_IS(umask(before), 027);
+}
+
+/* ---- forks -------------------------------------------------------------------------------------------------- */
+
+/* Composed by Fourier transform. */
+static const char question[] = "{\"mechanism\": \"gaussian\", \"z\": 0.6, \"q\": 0.3, \"steps\": 3, \"delta\": 1e-8, "
+                               "\"accountant\": \"pld\"}";
+
+static pv_status ask(void)
+{
+    pv_ctx *ctx;
+    char *json;
+    pv_status s = pv_ctx_create(NULL, &ctx);
+    if (s != PV_OK) return s;
+    s = pv_account(ctx, question, &json);
+    pv_string_free(ctx, json);
+    pv_ctx_free(ctx);
+    return s;
+}
+
+static void *ask_on(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&stop))
+        if (ask() != PV_OK) return "no answer";
+    return NULL;
+}
+
+static void children_get_answers(void **state)
+{
+    (void)state;
+    enum { THREADS = 2, CHILDREN = 60 };
+    pthread_t t[THREADS];
+    atomic_store(&stop, false);
+    for (int i = 0; i < THREADS; i++) PVT_IS(pthread_create(&t[i], NULL, ask_on, NULL), 0);
+    for (int i = 0; i < CHILDREN; i++) {
+        int status;
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60); /* a child that waits for ever dies of it */
+            _exit(ask() == PV_OK ? 0 : 1);
+        }
+        PVT_TRUE(child > 0 && waitpid(child, &status, 0) == child);
+        PVT_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child %d: status %#x", i, status);
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < THREADS; i++) {
+        void *bad;
+        pthread_join(t[i], &bad);
+        PVT_CHECK(!bad, "%s", (const char *)bad);
+    }
+}
+
+/* ---- floating point ------------------------------------------------------------------------------------------- */
+
+typedef struct answers {
+    char *text;
+    size_t len;
+} answers;
+
+typedef pv_status (*asking)(pv_ctx *, const char *, char **);
+static void put_answer(FILE *f, pv_ctx *ctx, asking fn, const char *request)
+{
+    char *json, *line, *save_at = NULL;
+    PVT_CHECK(fn(ctx, request, &json) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    for (line = strtok_r(json, "\n", &save_at); line; line = strtok_r(NULL, "\n", &save_at))
+        if (!strstr(line, "\"seconds\"")) fprintf(f, "%s\n", line);
+    pv_string_free(ctx, json);
+}
+
+static void put_model(FILE *f, pv_ctx *ctx, const char *optimizer)
+{
+    pv_plan *plan;
+    pv_result *r;
+    double w[64];
+    int64_t d;
+    char path[64], table[64], scores[64], *json;
+    snprintf(path, sizeof path, "%s/model.pvt", folder);
+    snprintf(table, sizeof table, "%s/demo_train.csv", folder);
+    snprintf(scores, sizeof scores, "%s/scores.csv", folder);
+    const char *const settings[][2] = { { "data.path", table },       { "data.rows", "300" },
+                                        { "optimizer", optimizer },   { "run.seed", "7" },
+                                        { "budget.delta", "1e-5" },   { "optimizer.steps", "8" },
+                                        { "budget.epsilon", "0.7" }, { "run.threads", "2" } };
+    char schema[64];
+    snprintf(schema, sizeof schema, "%s/demo.schema.json", folder);
+    PVT_OK(pv_plan_create(ctx, &plan));
+    PVT_OK(pv_plan_set(plan, "data.schema", schema));
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        PVT_CHECK(pv_plan_set(plan, settings[i][0], settings[i][1]) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    PVT_CHECK(pv_plan_run(plan, &r) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    PVT_OK(pv_result_weights(r, w, 64, &d));
+    for (int64_t i = 0; i < d; i++) fprintf(f, "%a\n", w[i]);
+    PVT_OK(pv_result_save(r, path));
+    pv_model *m;
+    PVT_OK(pv_model_load(ctx, path, &m));
+    PVT_OK(pv_model_predict(m, table, scores));
+    PVT_OK(pv_model_eval(m, table, &json));
+    fputs(json, f);
+    pv_string_free(ctx, json);
+    PVT_IS(pv_verify(ctx, path, NULL), PV_E_VERIFY); /* a seed was set; the cost was recomputed on the way */
+    pv_model_free(m);
+    pv_result_free(r);
+    pv_plan_free(plan);
+    FILE *in = fopen(scores, "r");
+    PVT_TRUE(in != NULL);
+    for (int c; (c = fgetc(in)) != EOF;) fputc(c, f);
+    fclose(in);
+}
+
+static answers all_answers(void)
+{
+    answers a;
+    pv_ctx *ctx;
+    FILE *f = open_memstream(&a.text, &a.len);
+    PVT_OK(pv_ctx_create(NULL, &ctx));
+    put_answer(f, ctx, pv_account, question);
+    put_answer(f, ctx, pv_account, "{\"mechanism\": \"gaussian\", \"z\": 1.1, \"q\": 0.004, \"steps\": 900, "
+                                   "\"delta\": 1e-200, \"accountant\": \"rdp\"}");
+    put_answer(f, ctx, pv_calibrate, "{\"mechanism\": \"laplace\", \"steps\": 3, \"epsilon\": 1, \"delta\": 1e-6}");
+    put_answer(f, ctx, pv_curve, "{\"mechanism\": \"gaussian\", \"z\": 2, \"steps\": 3}");
+    put_answer(f, ctx, pv_epochs, "{\"noise\": \"constant+linear:4,1\", \"z\": 5, \"batches\": 5, \"epochs\": 5, "
+                                  "\"step\": 0.01, \"smooth\": 50, \"delta\": 1e-5}");
+    put_model(f, ctx, "pgd");
+    put_model(f, ctx, "tr");
+    pv_ctx_free(ctx);
+    fclose(f);
+    return a;
+}
+
+static unsigned control_word(void)
+{
+#if defined(__x86_64__)
+    return _mm_getcsr();
+#else
+    return (unsigned)fegetround();
+#endif
+}
+
+static void compare_with(const answers *want, const char *what)
+{
+    const unsigned before = control_word();
+    const answers got = all_answers();
+    const unsigned after = control_word();
+    fesetenv(FE_DFL_ENV);
+    PVT_CHECK(before == after, "%s: control word %#x became %#x", what, before, after);
+    PVT_CHECK(got.len == want->len && memcmp(got.text, want->text, got.len) == 0, "%s: other answers", what);
+    free(got.text);
+}
+
+static void environments_are_put_aside_and_back(void **state)
+{
+    (void)state;
+    static const int modes[] = { FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+    pv_ctx *ctx;
+    PVT_OK(pv_ctx_create(NULL, &ctx));
+    PVT_OK(pv_demo_data(ctx, folder, 1, 300, 100));
+    pv_ctx_free(ctx);
+    fesetenv(FE_DFL_ENV);
+    const answers want = all_answers();
+    PVT_TRUE(want.len > 1000);
+    PVT_IS(fetestexcept(FE_ALL_EXCEPT), 0); /* no flag is left raised */
+    for (int i = 0; i < 3; i++) {
+        fesetround(modes[i]);
+        compare_with(&want, "rounding mode");
+    }
+    feenableexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_INVALID | FE_UNDERFLOW); /* the next one ends the process */
+    compare_with(&want, "traps");
+#if defined(__x86_64__)
+    _mm_setcsr(_mm_getcsr() | 0x8040); /* results below the normal numbers become 0, and so do operands */
+    compare_with(&want, "flush to zero");
+#endif
+    free(want.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(files_of_the_host_keep_their_modes),
+        cmocka_unit_test(children_get_answers),
+        cmocka_unit_test(environments_are_put_aside_and_back),
+    };
+    return cmocka_run_group_tests(all, setup, teardown);
+}
