@@ -168,12 +168,11 @@ static bool caution(FILE *f, const findings *r)
               "from them what that one's label is.</p>\n",
               f);
     else
-        fputs(
-            "The figures are computed from these rows without noise, and <strong>the guarantee does not cover "
-            "them</strong>: if these rows are private as well, each figure gives a little of them away. They are "
-            "rounded, to steps that hold at least ten rows, and what is about fewer than 200 rows is left out; that "
-            "makes it hard to work out a single row, but it is no proof.</p>\n",
-            f);
+        fputs("The figures are computed from these rows without noise, and <strong>the guarantee does not cover "
+              "them</strong>: if these rows are private as well, each figure gives a little of them away. They are "
+              "rounded, shares to steps that hold at least ten rows, and what is about fewer than 200 rows is left "
+              "out; that makes it hard to work out a single row, but it is no proof.</p>\n",
+              f);
     return true;
 }
 

@@ -226,7 +226,9 @@ static double right_by_curve(const findings *r)
 
 static void curves(FILE *f, const findings *r)
 {
+    char relation[32];
     if (!r->curve.p) return;
+    const bool replace = strcmp(jv_str(jv_get(r->curve, "relation"), relation, sizeof relation), "replace") == 0;
     fputs("<h2>How private</h2>\n<div class=\"pair\"><figure>\n", f);
     draw_delta(f, r->curve, 0, 0);
     fputs(
@@ -236,10 +238,10 @@ static void curves(FILE *f, const findings *r)
     draw_tests(f, r->curve, 0, 0);
     fprintf(
         f,
-        "<figcaption>Whoever tries to tell from the model whether one row was used errs at least this often: no "
+        "<figcaption>Whoever tries to tell from the model %s errs at least this often: no "
         "test lies in the shaded region. By the whole curve, which says more than one epsilon with its delta, the "
         "guess above is right at most %.1f %% of the time.</figcaption></figure></div>\n",
-        right_by_curve(r));
+        replace ? "which of two rows was used" : "whether one row was used", right_by_curve(r));
 }
 
 /* ---- settings, data, how to check ---------------------------------------------------------------------------- */

@@ -132,6 +132,8 @@ PV_MUST pv_status pv_model_export(const pv_model *m, const char *format, const c
 PV_API void pv_model_free(pv_model *m);
 
 /* ---- certificate, accounting, catalogue -------------------------------------------- */
+/* Answers that have an epsilon (plan, run, verify, account, calibrate) also say what it means: "strength" (strong, moderate,
+ * weak, next to none, or none), "colour", "strength_because", "guess_right_at_most", "guess"; see docs/scale.md. */
 /* Recomputes epsilon from the recorded events.  PV_OK, or PV_E_VERIFY with the reason
  * in the error message.  `path` is a certificate or a model file.  json may be NULL.  */
 PV_MUST pv_status pv_verify(pv_ctx *ctx, const char *path, char **json);

@@ -89,6 +89,17 @@ for text in '<th>budget.delta</th><td>1e-06</td><td class="soft">chosen by prive
     '<th>data.rows</th><td>20000</td><td class="soft">counted'; do
     has rounded.html "$text"
 done
+ok train small --quiet --delta 1e-4 --relation replace --optimizer tr --out r.pvt
+ok report r.pvt --out r.html
+for text in 'which of two given rows is used' 'with any other row in the place of one row' 'tell from the model which of two rows was used' \
+    '<th>clip</th><td></td><td class="soft">chosen by privet; the certificate does not record it'; do has r.html "$text"; done
+check 'no auto for tr' sh -c '! grep -q "<td>auto</td>" r.html'
+# the whole curve: (1 + delta(0))/2, here of one Gaussian, Phi(mu/2) with mu = sqrt(releases)/multiplier
+same 'the guess by the curve' "$(sed -n 's/.*<td>\([0-9]*\) times: gaussian, noise multiplier \([0-9.]*\).*/\1 \2/p' rounded.html | awk '{
+    x = sqrt($1) / $2 / 2; term = x; sum = x # Phi(x) - 1/2 = (x - x^3/6 + x^5/40 - ...)/sqrt(2 pi)
+    for (k = 1; k < 40; k++) { term *= -x * x / (2 * k); sum += term / (2 * k + 1) }
+    printf "%.1f", int(1000 * (0.5 + sum / sqrt(2 * 3.14159265358979)) + 1) / 10 }')" \
+    "$(sed -n 's/.*guess above is right at most \([0-9.]*\) % of the time.*/\1/p' rounded.html)"
 check 'no auto' sh -c '! grep -q "<td>auto</td>" rounded.html'
 
 # ---- names from files are text, never markup
