@@ -137,22 +137,27 @@ static pv_status fill_classes(pvi_export *e)
     return fact_str(e, "classes", &b);
 }
 
+static pv_status fact_image(pvi_export *e, const char *key, pvi_hwc in)
+{
+    pvi_str b = { .ctx = e->ctx };
+    if (!in.h) return PV_OK;
+    pvi_str_printf(&b, "%lldx%lldx%lld", (long long)in.h, (long long)in.w, (long long)in.c);
+    return fact_str(e, key, &b);
+}
+
 /* How a raw row becomes the model's input. */
 static pv_status fill_input(pvi_export *e)
 {
     static const char *const norm[] = { "clip", "unit", "max" };
     const pv_domain *dom = &e->file->domain;
-    pvi_str b = { .ctx = e->ctx };
     fact(e, "input", e->row.what);
     fact(e, "encoding", e->row.encoding);
     fact_f64(e, "center", e->row.center);
     fact_f64(e, "bias_column", e->row.bias);
     fact_f64(e, "row_norm", e->row.radius);
     fact(e, "norm", norm[e->row.norm]);
-    if (e->row.pixels) fact(e, "pixels", e->row.pixels);
-    if (!dom->height) return PV_OK;
-    pvi_str_printf(&b, "%lldx%lldx%lld", (long long)dom->height, (long long)dom->width, (long long)dom->channels);
-    return fact_str(e, "image", &b);
+    const pv_status s = fact_image(e, "pixels", e->row.pixels);
+    return s == PV_OK ? fact_image(e, "image", (pvi_hwc) { dom->height, dom->width, dom->channels }) : s;
 }
 
 static pv_status fill_layers(pvi_export *e)

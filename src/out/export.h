@@ -24,7 +24,7 @@ typedef struct pvi_row_rule {
     int64_t norm;         /* 0 clip, 1 unit, 2 max: order of data.norm */
     const char *encoding; /* how a raw row becomes x: table, rows, image or scatter (docs/export.md) */
     const char *what;     /* the same in a sentence */
-    const char *pixels;   /* scatter: HEIGHTxWIDTHxCHANNELS of the images before the transform, else NULL */
+    pvi_hwc pixels;       /* scatter: the images before the transform; height 0: none */
 } pvi_row_rule;
 
 typedef struct pvi_export {

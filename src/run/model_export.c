@@ -20,9 +20,11 @@ static const format *find_format(const char *name)
     return NULL;
 }
 
-static void describe_rows(const pv_model *m, pvi_row_rule *r)
+static pv_status describe_rows(const pv_model *m, pvi_row_rule *r)
 {
     const pvi_data_cfg *c = &m->plan->s.data;
+    pvi_shape image;
+    const pv_status s = pvi_image_parse(m->ctx, c->image, &image);
     *r = (pvi_row_rule) { .columns = m->file.domain.p - (c->bias != 0.0),
                           .center = c->center,
                           .bias = c->bias,
@@ -32,7 +34,7 @@ static void describe_rows(const pv_model *m, pvi_row_rule *r)
         r->encoding = "scatter";
         r->what = "scattering features of images as data.transform computes them from pixels minus center, "
                   "channel after channel, each row by row; the row norm is not yet applied";
-        r->pixels = c->image;
+        r->pixels = (pvi_hwc) { image.height, image.width, image.channels };
     } else if (m->file.schema) {
         r->encoding = "table";
         r->what = "the columns of the schema in order: a number as (value - min)/(max - min) - center, a category as "
@@ -46,6 +48,7 @@ static void describe_rows(const pv_model *m, pvi_row_rule *r)
         r->encoding = "rows";
         r->what = "the numbers of a row in the order of their columns, bytes divided by 255, each minus center";
     }
+    return s;
 }
 
 static pv_status open_export(const pv_model *m, pvi_export *e)
@@ -55,7 +58,8 @@ static pv_status open_export(const pv_model *m, pvi_export *e)
         const pv_status s = pvi_cert_verify(m->ctx, "the certificate", &m->cert);
         if (s != PV_OK) return s;
     }
-    describe_rows(m, &e->row);
+    const pv_status s = describe_rows(m, &e->row);
+    if (s != PV_OK) return s;
     e->outputs = m->choice.ops->outputs(m->choice.cfg, &m->file.domain);
     if (pvi_is_net(m->choice.ops)) {
         const pvi_net_cfg *c = m->choice.cfg;

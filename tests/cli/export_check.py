@@ -306,6 +306,46 @@ def write_idx(name, a):
         f.write(bytes([0, 0, 8, a.ndim]) + np.array(a.shape, ">u4").tobytes() + a.tobytes())
 
 
+def text_images(a, y):
+    """Images in tables and LIBSVM files, declared by data.image; byte rows; numbers as labels."""
+    n, h, w = a.shape
+    flat = np.round(a.reshape(n, -1), 3)
+    json.dump({"header": False, "columns": [{"name": "p%d" % i, "type": "number", "min": -5, "max": 5, "missing": "zero"}
+                                            for i in range(h * w)] + [{"name": "y", "type": "label", "values": [0, 1]}]},
+              open("s.json", "w"))
+    with open("table_images.csv", "w") as f:
+        for r, k in zip(flat, y):
+            f.write(",".join([("%.3f" % v) if rng.uniform() < 0.9 else "" for v in r] + ["%d" % (k > 1)]) + "\n")
+    np.savetxt("images.csv", np.c_[flat, y > 1], "%.3f", ",")
+    with open("images.svm", "w") as f:
+        for r, k in zip(flat, y):
+            f.write("%d " % k + " ".join("%d:%.3f" % (i + 1, v) for i, v in enumerate(r) if v) + "\n")
+
+    def table(meta):
+        return reader.rows_of_csv(meta, open("table_images.csv").read())
+
+    def plain(meta):
+        return reader.rows_of_csv(meta, open("images.csv").read())
+
+    def svm(meta):
+        return reader.rows_of_libsvm(meta, open("images.svm").read(), h * w)
+    shape, center = "data.image=%dx%d" % (h, w), "data.center=0.5"
+    for m in (["model=cnn"], ["model=mlp"], ["model=logistic"], ["model=split-mlp"],
+              ["model=logistic", "data.transform=scatter", "data.scatter_groups=5", "data.scatter_scales=1"]):
+        check("image table, 2: " + m[0][6:], "table_images.csv", table, *m, shape, center, steps)
+        check("plain images, 2: " + m[0][6:], "images.csv", plain, *m, shape, center, "data.labels=0,1", steps)
+    for m in ("softmax", "cnn", "mlp"):
+        check("libsvm images: " + m, "images.svm", svm, "model=" + m, shape, "data.labels=0,1,2,3", steps)
+    small = rng.integers(0, 256, size=(n, 7)).astype(np.uint8)
+
+    def rows(meta):
+        return reader.rows_of_array(meta, small)
+    path = save("small", small, y.astype(np.float32))
+    check("byte rows: softmax", path, rows, "model=softmax", center, "data.labels=0,1,2,3", steps)
+    for m in ("squared", "huber", "tukey"):
+        check("byte rows: " + m, path, rows, "model=" + m, center, "data.y_min=0", "data.y_max=3", steps)
+
+
 def pictures():
     n = 120
     bytes_ = rng.integers(0, 256, size=(n, 3, 9, 11)).astype(np.uint8)
@@ -341,6 +381,7 @@ def pictures():
 
     def gray(meta):
         return reader.rows_of_array(meta, bytes_[:, :1])
+    text_images(floats[:, 0, :8, :9], y)
     for m in ("softmax", "mlp", "cnn"):
         check("scatter: " + m, last, color, "model=" + m, "data.transform=scatter", "data.scatter_scales=1",
               "data.labels=0,1,2,3", "data.scatter_groups=3", "data.center=0.5", "data.norm=unit", steps)

@@ -95,7 +95,7 @@ def rows_of_csv(meta, text):
     """encoding = table, or rows for a table without schema, whose label is its last column."""
     settings, center = json.loads(meta["settings"]), float(meta["center"])
     if "schema" not in meta:
-        return (np.array([[float(w) for w in r[:-1]] for r in records(text, ",", 0)]) - center).astype(np.float32)
+        return rows_of_array(meta, np.array([[float(w) for w in r[:-1]] for r in records(text, ",", 0)]))
     schema = json.loads(meta["schema"])
     table = records(text, schema["separator"], schema["skip"])[1 if schema["header"] else 0:]
     parts = []
@@ -105,7 +105,8 @@ def rows_of_csv(meta, text):
             parts.append(encode_number(c, words, center, outside, schema["missing"]))
         elif c["type"] == "category":
             parts.append(encode_category(c, words, outside, schema["missing"]))
-    return np.concatenate(parts, 1).astype(np.float32)
+    x = np.concatenate(parts, 1)
+    return (scatter(meta, x.astype(np.float32)) if meta["encoding"] == "scatter" else x).astype(np.float32)
 
 
 def rows_of_libsvm(meta, text, columns):
@@ -159,14 +160,15 @@ def planes(u, J, L):
 
 def scatter(meta, v):
     settings = json.loads(meta["settings"])
-    h, w, c = [int(s) for s in (meta["pixels"] + "x1").split("x")[:3]]
+    h, w, c = [int(s) for s in meta["pixels"].split("x")]
     J, L, G = [int(settings["data.scatter_" + k]) for k in ("scales", "angles", "groups")]
     image = v.reshape(len(v), c, h, w)
     f = np.concatenate([planes(image[:, k], J, L) for k in range(c)], 1)
-    if G:
-        g = f.reshape(len(f), G, -1)
-        g = (g - g.mean(2, keepdims=True)) / np.sqrt(g.var(2, keepdims=True) + 1e-5)
-        f = g
+    P = f.shape[1]
+    G = min(G, P)
+    for k in range(G):
+        g = f[:, P * k // G:P * (k + 1) // G]
+        g[:] = (g - g.mean((1, 2, 3), keepdims=True)) / np.sqrt(g.var((1, 2, 3), keepdims=True) + 1e-5)
     return f.reshape(len(f), -1)
 
 
