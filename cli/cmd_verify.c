@@ -16,15 +16,24 @@ static int extract(cli *c)
     return s == PV_OK ? EXIT_DONE : fail(c, s);
 }
 
+static void show_list(const char *label, jv list)
+{
+    char text[1024];
+    jv_iter it = jv_begin(list);
+    for (bool first = true; jv_next(&it); first = false)
+        paragraph(first ? label : "", jv_str(it.value, text, sizeof text));
+}
+
 static void show(const char *path, jv v)
 {
-    char text[1024], eps[40];
+    char eps[40];
     row("holds", "%s: the recorded events cost at most epsilon %s, as claimed", path,
         cost_text(jv_num(jv_get(v, "epsilon")), eps));
     show_strength(v);
-    jv_iter it = jv_begin(jv_get(v, "not_covered"));
-    for (bool first = true; jv_next(&it); first = false)
-        paragraph(first ? "not covered" : "", jv_str(it.value, text, sizeof text));
+    show_list("shown", jv_get(v, "shown"));
+    show_list("on trust", jv_get(v, "on_trust"));
+    show_list("assumes", jv_get(v, "assumptions"));
+    show_list("not covered", jv_get(v, "not_covered"));
 }
 
 int cmd_verify(cli *c)

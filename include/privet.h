@@ -134,8 +134,10 @@ PV_API void pv_model_free(pv_model *m);
 /* ---- certificate, accounting, catalogue -------------------------------------------- */
 /* Answers that have an epsilon (plan, run, verify, account, calibrate) also say what it means: "strength" (strong, moderate,
  * weak, next to none, or none), "colour", "strength_because", "guess_right_at_most", "guess"; see docs/scale.md. */
-/* Recomputes epsilon from the recorded events.  PV_OK, or PV_E_VERIFY with the reason
- * in the error message.  `path` is a certificate or a model file.  json may be NULL.  */
+/* Recomputes epsilon from the recorded events, and of a model file also whether weights and
+ * header are those of its certificate.  PV_OK, or PV_E_VERIFY with the reason in the error
+ * message.  `path` is a certificate or a model file.  json may be NULL; it says what this
+ * shows ("shown") and what it does not ("on_trust").  See docs/certificate-format.md.    */
 PV_MUST pv_status pv_verify(pv_ctx *ctx, const char *path, char **json);
 /* what: a kind of plug-in, a plug-in, a setting or a family of them; NULL: all.                */
 PV_MUST pv_status pv_list(pv_ctx *ctx, const char *what, char **json);

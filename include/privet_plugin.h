@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define PV_PLUGIN_ABI 2u
+#define PV_PLUGIN_ABI 3u
 
 /* One tunable.  This row is the only source of the default, the range check,
  * --help, the JSON key and the certificate entry.
@@ -334,10 +334,10 @@ typedef struct pv_optimizer_ops {
     /* Optional: asks for joint releases and never for gradients; sets j->scale (and j->plain) after resolve. */
     void (*joint)(const void *cfg, const pv_problem *p, pv_joint *j);
     const char *model; /* optional: the model it trains where none or mlp is named              */
-    /* Optional: a second bound under further assumptions, as a JSON object that a certificate carries beside its own
-     * and that is never charged; left alone: there is none.                                    */
-    pv_status (*conditional)(const void *cfg, const pv_problem *p, const pv_event *total, pv_arena *a,
-                             const char **json);
+    /* Optional: a second bound under further assumptions, below the certified epsilon, as a JSON object that a
+     * certificate carries beside its own and that is never charged; left alone: there is none.  */
+    pv_status (*conditional)(const void *cfg, const pv_problem *p, const pv_event *total, double certified,
+                             pv_arena *a, const char **json);
     /* Optional: warns of a plan whose noise, known by now, leaves little hope.                   */
     void (*warn)(const void *cfg, const pv_problem *p);
 } pv_optimizer_ops;

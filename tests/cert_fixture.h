@@ -8,6 +8,10 @@
     "\"budget.epsilon\":1.5,\"budget.delta\":1e-05,\"budget.relation\":\"zero-out\",\"privacy\":\"on\","             \
     "\"list\":[true,null,{}]}"
 
+/* BLAKE2b of the header and the weights of fixture_model, computed apart: test_model_io.c tells when they are wrong. */
+#define FIXTURE_HEADER  "7731ac35e2b5e60fd43d1a21aad138817adcaeee5915d427cac6ce06c6df4d07"
+#define FIXTURE_WEIGHTS "a36064fe1f1f4d0a615d55a1ea981a06c1cb2462fa4dfc9bffd77eadff6aa2ad"
+
 static const char *const fixture_assumptions[] = { "Rows are independent of each other.", "Quote \" and \xc3\xa9." };
 
 /* Exact epsilon of T Gaussians of multiplier z (Balle, Wang, ICML 2018, Theorem 8), mu = sqrt(T)/z:
@@ -37,6 +41,7 @@ static inline pvi_cert fixture_cert(void)
     static const pv_event all = { .kind = PV_EV_REPEAT, .n = 100, .sub = &one };
     static const pv_event all_replace = { .kind = PV_EV_REPEAT, .n = 100, .sub = &half };
     return (pvi_cert) {
+        .version = PVI_CERT_VERSION,
         .is_private = true,
         .relation = PV_REL_ZERO_OUT,
         .epsilon = fixture_epsilon(32.5, 100, 1e-5),
@@ -62,7 +67,12 @@ static inline pvi_cert fixture_cert(void)
         .grid_spacing = 0x1p-20,
         .row_norm = 1.0,
         .queries = 100,
+        .kinds = { { pvi_release_kinds[PVI_GRADIENT], 100 } },
+        .n_kinds = 1,
+        .data_salt = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100",
         .data_digest = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+        .header_digest = FIXTURE_HEADER,
+        .weights_digest = FIXTURE_WEIGHTS,
         .settings = FIXTURE_SETTINGS,
         .assumptions = fixture_assumptions,
         .n_assumptions = 2,

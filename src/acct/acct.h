@@ -60,6 +60,11 @@ double pvi_div_up(double x, double y); /* y > 0 */
 /* One of the values e^{k width} on one side of x > 0, at most width away in ln, rounding apart; 0 stays.  width >= 2^-20. */
 double pvi_snap(double x, double width, bool above);
 
+/* ---- how far one row moves a released sum (sensitivity.c) ------------------------------------------------
+ * B: norm of what a row adds; C: of its gradient, where a Hessian is released with it, `semidefinite` if it is. */
+double pvi_replace_change(double B, double C, bool semidefinite);
+double pvi_sensitivity(pv_relation relation, bool group_bound, double B, double replace_change, double allowance);
+
 /* ---- one Gaussian of parameter mu = sensitivity / standard deviation (gdp.c) ---------------------
  * The exact curve delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), bracketed; mu >= 0.   */
 double pvi_gdp_delta_ub(double mu, double eps);

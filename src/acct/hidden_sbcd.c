@@ -10,6 +10,10 @@
  * R_a the Renyi divergence of order a, for every a > 1 at once.  Starting from 0, (1) to (3) are run through step by
  * step for a row in batch j0; a row's place is fixed, so the bound is the largest over j0, not the average that the
  * theorem takes over a random place.  The outcome is R_a <= a rate for all a.
+ *   (4) (1) does not depend on j0, so an epoch takes all rates at once: with the factors f_j of (3),
+ *       rate_j0 <- (rate_j0 prod_{j<j0} f_j + 1/(2 z_k^2)) prod_{j>j0} f_j
+ *       Each step multiplies and adds a few times: a relative 16 J K 2^-53 is above what rounding can take away.
+ * Work is in proportion to J K, memory to J; more than MOST_STEPS and MOST_BATCHES is refused before it begins.
  *
  * Departures from the printed theorem.
  *   - The exponent of (3) is -1, printed -1/L_T^2.  T comes after the noise; where it is a scaling it is a bijection
@@ -47,38 +51,52 @@ static pv_status gates(pv_ctx *ctx, const pvi_hidden_sbcd *h)
     return PV_OK;
 }
 
-/* R_a/a of a row in batch j0. */
-static double rate_at(const pvi_hidden_sbcd *h, double F2, double T2, int64_t j0)
+enum { MOST_BATCHES = 1 << 22, MOST_STEPS = 1 << 28 };
+
+/* (4) */
+static void one_epoch(int64_t J, double v, double F2, double T2, double *inverse, double *factor, double *rate)
 {
-    double inverse = 0.0, rate = 0.0; /* inverse: 1/c, in units of the variance of noise multiplier 1 */
-    for (int64_t k = 0; k < h->epochs; k++) {
-        const double v = h->z[k] * h->z[k];
-        for (int64_t j = 0; j < h->batches; j++) {
-            const double before = F2 * inverse; /* L_F^2/c */
-            if (j == j0) rate += 0.5 / v;       /* (2) */
-            else if (before < HUGE_INVERSE)
-                rate *= before / (before + v);               /* (3); beyond, next to nothing is hidden */
-            inverse = fmin(T2 * (before + v), HUGE_INVERSE); /* (1) */
-        }
+    double before_j0 = 1.0, after_j0 = 1.0; /* inverse: 1/c, in units of the variance of noise multiplier 1 */
+    for (int64_t j = 0; j < J; j++) {
+        const double grown = F2 * *inverse; /* L_F^2/c */
+        factor[j] = grown < HUGE_INVERSE ? grown / (grown + v) : 1.0; /* (3); beyond, next to nothing is hidden */
+        *inverse = fmin(T2 * (grown + v), HUGE_INVERSE);              /* (1) */
+        rate[j] = rate[j] * before_j0 + 0.5 / v;                      /* (2) */
+        before_j0 *= factor[j];
     }
-    return rate;
+    for (int64_t j = J - 1; j >= 0; j--) {
+        rate[j] *= after_j0;
+        after_j0 *= factor[j];
+    }
+}
+
+static pv_status largest_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double F2, double T2, double *most)
+{
+    const int64_t J = h->batches;
+    double inverse = 0.0, *rate = pvi_alloc(ctx, 2 * sizeof *rate * (size_t)J), *factor = rate + J; /* zeroed */
+    if (!rate) return pvi_nomem(ctx);
+    for (int64_t k = 0; k < h->epochs; k++) one_epoch(J, h->z[k] * h->z[k], F2, T2, &inverse, factor, rate);
+    bool good = true;
+    for (int64_t j = 0; j < J; j++) {
+        good = good && rate[j] > 0.0 && isfinite(rate[j]);
+        *most = fmax(*most, rate[j]);
+    }
+    pvi_free(ctx, rate);
+    return good ? PV_OK : pvi_fail(ctx, PV_E_NUMERIC, "hidden-state accounting: the bound cannot be computed");
 }
 
 pv_status pvi_hidden_sbcd_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double *rate)
 {
     *rate = INFINITY;
-    const pv_status s = gates(ctx, h);
+    pv_status s = gates(ctx, h);
     if (s != PV_OK) return s;
     const double F = fmax(1.0, fabs(1.0 - h->step * h->smooth)), T = 1.0 / (1.0 + h->step * h->shrink);
+    const double steps = (double)h->batches * (double)h->epochs;
     double most = 0.0;
     if (!(F < 1e50)) return closed(ctx, "the step is far too long for the layer's smoothness");
-    for (int64_t j0 = 0; j0 < h->batches; j0++) {
-        const double rate_here = rate_at(h, F * F, T * T, j0);
-        if (!(rate_here > 0.0 && isfinite(rate_here)))
-            return pvi_fail(ctx, PV_E_NUMERIC, "hidden-state accounting: the bound cannot be computed");
-        most = fmax(most, rate_here);
-    }
-    *rate = most * (1.0 + 1e-12); /* above the rounding */
+    if (h->batches > MOST_BATCHES || steps > MOST_STEPS) return closed(ctx, "there are too many batches or epochs");
+    if ((s = largest_rate(ctx, h, F * F, T * T, &most)) != PV_OK) return s;
+    *rate = most * (1.0 + 1e-12 + 16.0 * steps * 0x1p-53); /* above the rounding */
     return PV_OK;
 }
 

@@ -55,14 +55,17 @@ void pvi_f64_text(double x, char out[32])
     }
 }
 
-/* The smallest m at or above x / 10^k, for the k that gives m so many digits; x itself is finite and > 0. */
+/* The smallest m at or above x / 10^k, for the k that gives m so many digits; x itself is finite and > 0.  Where 10^k
+ * is no double of full precision any more (x below about 1e-290), x stays as it is: there is no room for rounding up. */
 double pvi_digits_up(double x, int digits)
 {
+    enum { TRIES = 8 }; /* the quotient is off by a few last digits of a double, m by one at most */
     const int k = (int)floor(log10(x)) - digits + 1;
     char text[32];
-    double up;
-    for (double m = ceil(x / pow(10.0, k)) - 1.0;; m++) { /* one below: pow may be off in its last digit */
+    double up, m = ceil(x / pow(10.0, k)) - 1.0; /* one below: pow may be off in its last digit */
+    for (int i = 0; k > -300 && k < 300 && i < TRIES; i++, m++) {
         snprintf(text, sizeof text, "%.0fe%d", m, k);
         if (pvi_parse_f64(text, strlen(text), &up) && up >= x) return up;
     }
+    return x;
 }

@@ -28,6 +28,8 @@ const pv_param pvi_data_params[] = {
       "auto|dense|sparse" },
     { "outside", PV_ENUM, AT(outside), 0, 0, 0, true,
       "values outside the declaration: refuse the file, clamp numbers, or treat as missing", "error|clamp|missing" },
+    { "messages", PV_ENUM, AT(messages), 0, 0, 0, false,
+      "what is said of a value that is refused: what it is and where it stands, or the place alone", "full|place" },
     { "chunk", PV_I64, AT(chunk), 262144, 16, 1 << 28, false, "bytes of text per task; speed only", NULL },
     { "image", PV_STR, AT(image), 0, 0, 0, true,
       "the rows are images, HEIGHTxWIDTHxCHANNELS or HEIGHTxWIDTH; default: what the file says", NULL },
@@ -42,6 +44,11 @@ const pv_param pvi_data_params[] = {
       NULL },
     { 0 },
 };
+
+const char *pvi_told(const struct pv_load *job, const char *why)
+{
+    return job->cfg->messages == PVI_TELL_PLACE ? "refused; data.messages=full tells why, and quotes it" : why;
+}
 
 extern const pv_reader_ops pv_reader_cifar;
 

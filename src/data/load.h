@@ -17,6 +17,7 @@ typedef struct pvi_data_cfg {
     double bias;            /* value of the constant column appended before the row is normed; 0: none        */
     int64_t layout;         /* enum auto|dense|sparse; auto decides by the declared number of features only    */
     int64_t outside;        /* enum error|clamp|missing: values outside the schema                             */
+    int64_t messages;       /* enum full|place: does an error about a value quote it?                           */
     int64_t chunk;          /* bytes of text per task; speed only                                               */
     const char *image;      /* "HxWxC" or "HxW": the rows are images of that shape; NULL: what the file says   */
     int64_t transform;      /* enum none|scatter: public features of images                                    */
@@ -55,7 +56,7 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
     pvi_shape pixels; /* of the images in the file, before data.transform                            */
     bool has_labels;
     bool features_measured; /* p came from the file                                                 */
-    char digest[65];        /* keyed, hexadecimal                                                    */
+    char digest[65];        /* keyed, hexadecimal; never published: pvi_salted_digest                */
     char *schema_json;      /* canonical text of the schema in force, for the model file; may be NULL */
     char **class_names;     /* domain.classes names, NULL for real labels                            */
     void *block;            /* storage behind the arrays                                             */
@@ -63,6 +64,7 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
 
 pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pvi_matrix **out);
 void pvi_matrix_free(pvi_matrix *m);
+void pvi_salted_digest(const char *salt, const char *digest, char out[65]); /* digest.c (4) */
 /* The shape data.image declares, zeros without it. */
 pv_status pvi_image_parse(pv_ctx *ctx, const char *text, pvi_shape *out);
 /* Images of what shape does data.transform make of these?  Reads no row. */

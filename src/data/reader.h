@@ -60,6 +60,7 @@ static inline bool pvi_label_recall(const pvi_label_rule *r, pvi_label_memo *m, 
 pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r); /* declared against expected    */
 
 /* ---- schema (schema.c) ----------------------------------------------------------------------------- */
+enum { PVI_TELL_FULL, PVI_TELL_PLACE }; /* order of data.messages */
 enum { PVI_OUTSIDE_ERROR, PVI_OUTSIDE_CLAMP, PVI_OUTSIDE_MISSING }; /* order of data.outside            */
 enum { PVI_LAYOUT_AUTO, PVI_LAYOUT_DENSE, PVI_LAYOUT_SPARSE };      /* order of data.layout             */
 typedef enum pvi_coltype { PVI_COL_NUMBER, PVI_COL_CATEGORY, PVI_COL_LABEL, PVI_COL_IGNORE } pvi_coltype;
@@ -155,6 +156,8 @@ struct pv_load {
     const float *level; /* images whose values are those of 256 bytes: set before pvi_build_begin            */
     pvi_builder *out;
 };
+/* What is wrong with a value, as far as data.messages lets it be told. */
+const char *pvi_told(const struct pv_load *job, const char *why);
 
 /* What the model at work was trained on, for a message: written to out.  NULL: none, this is training.  (load.c) */
 const char *pvi_trained_on(const struct pv_load *job, char out[72]);

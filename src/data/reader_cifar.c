@@ -18,12 +18,10 @@ typedef struct images {
 
 static pv_status bad_class(const images *im, int64_t at, int class_no)
 {
-    if (class_no >= CLASSES)
-        return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: byte %lld: class %d, but CIFAR-10 has 0 to 9", im->path,
-                        (long long)at, class_no);
     char why[256];
-    return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: byte %lld: %s", im->path, (long long)at,
-                    pvi_byte_label_why(im->job, class_no, why));
+    if (class_no >= CLASSES) snprintf(why, sizeof why, "class %d, but CIFAR-10 has 0 to 9", class_no);
+    else pvi_byte_label_why(im->job, class_no, why);
+    return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: byte %lld: %s", im->path, (long long)at, pvi_told(im->job, why));
 }
 
 static pv_status fill_segment(const images *im, const uint8_t *bytes, int64_t rows, int64_t at, pvi_segment *seg)

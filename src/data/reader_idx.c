@@ -104,7 +104,7 @@ static pv_status bad_label(const images *im, int64_t row)
 {
     char why[256];
     return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: image %lld: %s", im->job->cfg->path, (long long)(row + 1),
-                    pvi_byte_label_why(im->job, im->labels[row], why));
+                    pvi_told(im->job, pvi_byte_label_why(im->job, im->labels[row], why)));
 }
 
 /* ---- images ------------------------------------------------------------------------------------------- */

@@ -143,7 +143,7 @@ static pv_status read_values(array *a, pvi_source *src, const pvi_npy *h)
         pvi_f64_text(v, text);
         if (!pvi_label_recall(&job->label, &memo, text, strlen(text), &a->y[i], why, sizeof why))
             return pvi_fail(job->ctx, PV_E_FORMAT, "%s: label %lld: %s", pvi_source_path(src), (long long)(i + 1),
-                            why);
+                            pvi_told(job, why));
     }
     return pvi_read_end(job->ctx, src);
 }

@@ -84,8 +84,9 @@ static pv_status report(const run *r, const pvi_chunk *c)
     int64_t line = r->lines + 1;
     const char *start = b->raw + b->from;
     for (const char *s = start; (s = memchr(s, '\n', (size_t)(c->bad - s))) != NULL; line++) start = ++s;
+    const char *why = pvi_told(r->job, c->why);
     return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s:%lld:%lld: %s%s", pvi_source_path(r->job->src), (long long)line,
-                    (long long)(c->bad - start) + 1, c->why, encoding_hint(c->why));
+                    (long long)(c->bad - start) + 1, why, why == c->why ? encoding_hint(why) : "");
 }
 
 /* ---- buffers ---------------------------------------------------------------------------------- */

@@ -143,8 +143,8 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
 }
 
 /* Where the gates of acct/hidden_sbcd.c are open; otherwise composition is all there is. */
-static pv_status conditional(const void *c_, const pv_problem *p, const pv_event *total, pv_arena *a,
-                             const char **json)
+static pv_status conditional(const void *c_, const pv_problem *p, const pv_event *total, double certified,
+                             pv_arena *a, const char **json)
 {
     const cfg *c = c_;
     double epsilon;
@@ -158,13 +158,16 @@ static pv_status conditional(const void *c_, const pv_problem *p, const pv_event
                                 .no_momentum = c->momentum == 0.0,
                                 .convex = convex };
     if (!convex || !h.last_iterate_only || !h.no_momentum) return PV_OK;
-    const pv_status s = pvi_hidden_sbcd_write(p->ctx, a, h, total, p->delta, &epsilon, json);
-    if (s == PV_OK && epsilon < p->epsilon) /* otherwise it says less than what is certified */
-        pvi_log(p->ctx, PV_LOG_NOTE,
-                "who sees nothing but the last weights: epsilon %.6g, under assumptions that the certificate lists; "
-                "what is certified and charged rests on none of them",
-                epsilon);
-    return s == PV_E_UNSUPPORTED ? PV_OK : s;
+    const char *text;
+    const pv_status s = pvi_hidden_sbcd_write(p->ctx, a, h, total, p->delta, &epsilon, &text);
+    if (s != PV_OK) return s == PV_E_UNSUPPORTED ? PV_OK : s;
+    if (!(epsilon < certified)) return PV_OK; /* it says less than what is certified */
+    *json = text;
+    pvi_log(p->ctx, PV_LOG_NOTE,
+            "who sees nothing but the last weights: epsilon %.6g, under assumptions that the certificate lists; "
+            "what is certified and charged rests on none of them",
+            epsilon);
+    return PV_OK;
 }
 
 /* ---- (2) ---------------------------------------------------------------------------------------------------- */

@@ -2,17 +2,20 @@
  * its events.  Nothing but the certificate is needed: no data, no model.
  *
  *   (1)  noise_stddev = noise_multiplier * sensitivity
- *   (2)  sensitivity  = k clip_norm + rounding_allowance,  k = 1 under zero-out and where replace is
- *        counted as two zero-out steps (the group bound), 2 under replace otherwise
+ *   (2)  sensitivity and replace_change follow from clip_norm and clip_norm_gradient by the planner's own formula
+ *        (acct/sensitivity.c); version 2 had clip_norm alone, and replace_change was 2 clip_norm
  *   (3)  every noisy leaf of the events has the mechanism's kind and a noise multiplier from noise_multiplier, the
  *        lowest, to noise_multiplier_max, the highest; stands under the recorded sampler at the rate batch / rows,
  *        and there are `queries` of them; the multiplier of a selection is 1 / its epsilon
- *   (4)  under replace one row changes a sum by up to 2 clip_norm, so that each leaf of the replace
+ *   (4)  under replace one row changes a sum by up to replace_change, so that each leaf of the replace
  *        events, which are otherwise the same releases, has at most the share s of its multiplier,
- *        s noise_multiplier = noise_stddev / (2 clip_norm); the group bound counts zero-out steps, so there s = 1
+ *        s noise_multiplier = noise_stddev / (replace_change + rounding_allowance); the group bound counts zero-out
+ *        steps, so there s = 1
  *   (5)  the recorded accountant, run again, gives at most the claimed epsilon: no tolerance
  *   (6)  epsilon_replace >= epsilon: a replaced row is a row left out and another put in
  *   (7)  the settings describe this run (cert_settings.c)
+ *   (8)  `releases` counts every release once, by kinds that the optimizer asks for; a bound under further assumptions
+ *        is below epsilon
  *
  * (1) to (4) hold up to the rounding of the few operations that made the numbers. */
 #include "out.h"
@@ -189,7 +192,7 @@ static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (!same_releases(c->events, c->events_replace))
         return refuse(ctx, name, "events and events_replace are not the same releases");
     const double most = c->replace_is_group_bound ? c->noise_multiplier
-                                                  : c->noise_stddev / (2.0 * c->clip_norm + c->rounding_allowance);
+                                                  : c->noise_stddev / (c->replace_change + c->rounding_allowance);
     if (!noise_within(c->events, c->events_replace, most / c->noise_multiplier)) /* (4) */
         return refuse(ctx, name, "the replace events claim more noise than there is against the change of a row");
     return PV_OK;
@@ -197,9 +200,40 @@ static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
 
 /* ---- plain fields --------------------------------------------------------------------------------------- */
 
+/* (2): are Hessians released, and all of them positive semidefinite?  The planner asks the model the same. */
+static bool semidefinite(const pvi_cert *c, const pvi_json *settings)
+{
+    const pv_optimizer_ops *opt = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
+    const pv_link_ops *link = (const pv_link_ops *)(const void *)pv_find(PV_KIND_link, c->model);
+    const pv_model_ops *model = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, c->model);
+    const pvi_json *by = pvi_json_get(settings, "optimizer.calibration");
+    if (!opt || !opt->joint || (by && by->type == PVI_JSTR && strcmp(by->text, "paper") == 0)) return false;
+    return (link ? link->props : model ? model->props : 0) & PV_CONVEX;
+}
+
+/* (2) */
+static pv_status check_sensitivity(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    pvi_json *settings;
+    pv_arena *a = pvi_arena_create(ctx);
+    if (!a) return pvi_nomem(ctx);
+    pv_status s = pvi_json_parse(ctx, a, name, c->settings, strlen(c->settings), &settings);
+    const double C = c->clip_gradient;
+    const double change = s == PV_OK ? pvi_replace_change(c->clip_norm, C, semidefinite(c, settings)) : NAN;
+    const double sensitivity =
+        pvi_sensitivity(c->relation, c->replace_is_group_bound, c->clip_norm, c->replace_change, c->rounding_allowance);
+    if (s == PV_OK && c->version >= 3 && !(C > 0.0 && C <= c->clip_norm))
+        s = refuse(ctx, name, "clip_norm_gradient is not between 0 and clip_norm");
+    if (s == PV_OK && c->version >= 3 && !near(c->replace_change, change))
+        s = refuse(ctx, name, "replace_change does not follow from clip_norm and clip_norm_gradient");
+    if (s == PV_OK && !near(c->sensitivity, sensitivity))
+        s = refuse(ctx, name, "sensitivity does not follow from clip_norm and rounding_allowance");
+    pvi_arena_free(a);
+    return s;
+}
+
 static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
-    const double k = c->relation == PV_REL_REPLACE && !c->replace_is_group_bound ? 2.0 : 1.0;
     if (!(c->delta > 0.0 && c->delta < 1.0)) return refuse(ctx, name, "delta is not between 0 and 1");
     if (!(c->epsilon >= 0.0 && isfinite(c->epsilon))) return refuse(ctx, name, "epsilon is not a finite number >= 0");
     if (c->delta_draws != pvi_draws_share(c->epsilon, c->delta))
@@ -216,10 +250,35 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (!(c->rounding_allowance >= 0.0)) return refuse(ctx, name, "rounding_allowance is below 0");
     if (!near(c->noise_stddev, c->noise_multiplier * c->sensitivity)) /* (1) */
         return refuse(ctx, name, "noise_stddev is not noise_multiplier times sensitivity");
-    if (!near(c->sensitivity, k * c->clip_norm + c->rounding_allowance)) /* (2) */
-        return refuse(ctx, name, "sensitivity does not follow from clip_norm and rounding_allowance");
     if (!power_of_two(c->grid_spacing)) return refuse(ctx, name, "grid_spacing is not a power of two");
-    return PV_OK;
+    return check_sensitivity(ctx, name, c);
+}
+
+/* (8) */
+static bool asks_for(const pv_optimizer_ops *opt, const char *kind)
+{
+    if (opt->joint) return kind == pvi_release_kinds[PVI_HESSIAN] || kind == pvi_release_kinds[PVI_MOMENTS];
+    return kind == pvi_release_kinds[opt->selects ? PVI_SELECTION : opt->ball ? PVI_ONE_ROW : PVI_GRADIENT];
+}
+
+static pv_status check_kinds(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    const pv_optimizer_ops *opt = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
+    int64_t left = c->queries;
+    if (c->version < 3) return PV_OK;
+    if (!opt) return refuse(ctx, name, "unknown optimizer");
+    for (int64_t i = 0; i < c->n_kinds; i++) {
+        if (!asks_for(opt, c->kinds[i].kind))
+            return refuse(ctx, name, "releases names a kind that the optimizer does not ask for");
+        left = c->kinds[i].count > left ? -1 : left - c->kinds[i].count;
+        if (left < 0) break;
+    }
+    return left == 0 ? PV_OK : refuse(ctx, name, "releases does not count as many as queries");
+}
+
+static bool is_digest(const char *text)
+{
+    return text && strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
 }
 
 static pv_status check_present(pv_ctx *ctx, const char *name, const pvi_cert *c)
@@ -228,6 +287,9 @@ static pv_status check_present(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (!c->events || !c->accountant) return refuse(ctx, name, "the events or the accountant are missing");
     if (!c->model || !c->optimizer || !c->mechanism || !c->sampler || !c->data_digest || !c->settings)
         return refuse(ctx, name, "model, optimizer, mechanism, sampler, data_digest or settings are missing");
+    if (c->version >= 3 && !(is_digest(c->data_salt) && is_digest(c->data_digest) && is_digest(c->header_digest) &&
+                             is_digest(c->weights_digest)))
+        return refuse(ctx, name, "data_salt, data_digest, header_digest or weights_digest is not 64 hexadecimal digits");
     return PV_OK;
 }
 
@@ -258,11 +320,19 @@ static pv_status account(pv_ctx *ctx, const char *name, const pvi_cert *c, bool 
                     name, got, said, replace ? "replace" : "headline");
 }
 
-/* Whatever it rests on, it must at least follow from it. */
+/* Whatever it rests on, it must at least follow from it, and from version 3 on say more than what is certified. */
 static pv_status check_conditional(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
     char why[256];
-    const pv_status s = c->conditional ? pvi_hidden_sbcd_check(ctx, c->conditional, c->events, c->delta) : PV_OK;
+    pvi_json *said;
+    if (!c->conditional) return PV_OK;
+    pv_arena *a = pvi_arena_create(ctx);
+    if (!a) return pvi_nomem(ctx);
+    pv_status s = pvi_hidden_sbcd_check(ctx, c->conditional, c->events, c->delta);
+    if (s == PV_OK) s = pvi_json_parse(ctx, a, name, c->conditional, strlen(c->conditional), &said);
+    if (s == PV_OK && c->version >= 3 && !(pvi_json_get(said, "epsilon")->num < c->epsilon))
+        s = pvi_fail(ctx, PV_E_VERIFY, "the conditional epsilon is not below the certified one");
+    pvi_arena_free(a);
     if (s == PV_OK || s == PV_E_NOMEM) return s;
     snprintf(why, sizeof why, "%s", pv_ctx_errmsg(ctx));
     return refuse(ctx, name, why);
@@ -276,6 +346,7 @@ pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, p
                         c->why_not ? c->why_not : "no reason recorded");
     pv_status s = check_present(ctx, name, c);
     if (s == PV_OK) s = check_numbers(ctx, name, c);
+    if (s == PV_OK) s = check_kinds(ctx, name, c);
     if (s == PV_OK) s = check_events(ctx, name, c);
     if (s == PV_OK) s = check_replace(ctx, name, c);
     if (s == PV_OK) s = pvi_cert_check_settings(ctx, name, c);

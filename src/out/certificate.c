@@ -9,11 +9,13 @@
  * edits; it is not a signature.  Against deliberate forgery stands the recomputation in cert_check.c:
  * an epsilon its own events do not support is refused whatever the checksum says.
  *
- * Fields nobody knows are refused (P5).  No time, host, user or path is recorded. */
+ * Fields nobody knows are refused (P5).  No time, host, user or path is recorded.
+ *
+ * A field belongs to the versions from `since` to `until`.  What a version wrote is written the same way for ever,
+ * words included (statement.c), so that its certificates go on to verify; tests/corpus has some of each version. */
 #include "out.h"
 
 #define FORMAT "privet-certificate"
-enum { VERSION = 2 };
 
 typedef enum ftype {
     T_FORMAT, /* the first four are derived: not in the struct */
@@ -27,58 +29,74 @@ typedef enum ftype {
     T_RELATION,
     T_EVENT,
     T_OBJECT,
-    T_SENTENCES
+    T_SENTENCES,
+    T_KINDS
 } ftype;
 
 typedef struct field {
     const char *key;
     ftype type;
     size_t offset;
+    int64_t since, until; /* 0: from the first version, up to the last */
 } field;
 
 #define AT(member) offsetof(pvi_cert, member)
 static const field fields[] = {
-    { "format", T_FORMAT, 0 },
-    { "version", T_VERSION, 0 },
-    { "made_by", T_STR, AT(made_by) },
-    { "private", T_BOOL, AT(is_private) },
-    { "not_private_because", T_STR, AT(why_not) },
-    { "statement", T_STATEMENT, 0 },
-    { "not_covered", T_NOT_COVERED, 0 },
-    { "assumptions", T_SENTENCES, AT(assumptions) },
-    { "conditional", T_OBJECT, AT(conditional) },
-    { "relation", T_RELATION, AT(relation) },
-    { "epsilon", T_F64, AT(epsilon) },
-    { "delta", T_F64, AT(delta) },
-    { "delta_draws", T_F64, AT(delta_draws) },
-    { "accountant", T_STR, AT(accountant) },
-    { "events", T_EVENT, AT(events) },
-    { "epsilon_replace", T_F64, AT(epsilon_replace) },
-    { "accountant_replace", T_STR, AT(accountant_replace) },
-    { "replace_is_group_bound", T_BOOL, AT(replace_is_group_bound) },
-    { "events_replace", T_EVENT, AT(events_replace) },
-    { "model", T_STR, AT(model) },
-    { "optimizer", T_STR, AT(optimizer) },
-    { "mechanism", T_STR, AT(mechanism) },
-    { "sampler", T_STR, AT(sampler) },
-    { "rows", T_I64, AT(rows) },
-    { "features", T_I64, AT(features) },
-    { "weights", T_I64, AT(weights) },
-    { "batch", T_F64, AT(batch) },
-    { "features_measured", T_BOOL, AT(features_measured) },
-    { "row_norm", T_F64, AT(row_norm) },
-    { "clip_norm", T_F64, AT(clip_norm) },
-    { "rounding_allowance", T_F64, AT(rounding_allowance) },
-    { "sensitivity", T_F64, AT(sensitivity) },
-    { "noise_multiplier", T_F64, AT(noise_multiplier) },
-    { "noise_multiplier_max", T_F64, AT(noise_multiplier_max) },
-    { "noise_stddev", T_F64, AT(noise_stddev) },
-    { "grid_spacing", T_F64, AT(grid_spacing) },
-    { "queries", T_I64, AT(queries) },
-    { "data_digest", T_STR, AT(data_digest) },
-    { "settings", T_OBJECT, AT(settings) },
+    { "format", T_FORMAT, 0, 0, 0 },
+    { "version", T_VERSION, 0, 0, 0 },
+    { "made_by", T_STR, AT(made_by), 0, 0 },
+    { "private", T_BOOL, AT(is_private), 0, 0 },
+    { "not_private_because", T_STR, AT(why_not), 0, 0 },
+    { "statement", T_STATEMENT, 0, 0, 0 },
+    { "not_covered", T_NOT_COVERED, 0, 0, 0 },
+    { "assumptions", T_SENTENCES, AT(assumptions), 0, 0 },
+    { "conditional", T_OBJECT, AT(conditional), 0, 0 },
+    { "relation", T_RELATION, AT(relation), 0, 0 },
+    { "epsilon", T_F64, AT(epsilon), 0, 0 },
+    { "delta", T_F64, AT(delta), 0, 0 },
+    { "delta_draws", T_F64, AT(delta_draws), 0, 0 },
+    { "accountant", T_STR, AT(accountant), 0, 0 },
+    { "events", T_EVENT, AT(events), 0, 0 },
+    { "epsilon_replace", T_F64, AT(epsilon_replace), 0, 0 },
+    { "accountant_replace", T_STR, AT(accountant_replace), 0, 0 },
+    { "replace_is_group_bound", T_BOOL, AT(replace_is_group_bound), 0, 0 },
+    { "events_replace", T_EVENT, AT(events_replace), 0, 0 },
+    { "model", T_STR, AT(model), 0, 0 },
+    { "optimizer", T_STR, AT(optimizer), 0, 0 },
+    { "mechanism", T_STR, AT(mechanism), 0, 0 },
+    { "sampler", T_STR, AT(sampler), 0, 0 },
+    { "rows", T_I64, AT(rows), 0, 0 },
+    { "features", T_I64, AT(features), 0, 0 },
+    { "weights", T_I64, AT(weights), 0, 0 },
+    { "batch", T_F64, AT(batch), 0, 0 },
+    { "features_measured", T_BOOL, AT(features_measured), 0, 0 },
+    { "row_norm", T_F64, AT(row_norm), 0, 0 },
+    { "clip_norm", T_F64, AT(clip_norm), 0, 0 },
+    { "clip_norm_gradient", T_F64, AT(clip_gradient), 3, 0 },
+    { "replace_change", T_F64, AT(replace_change), 3, 0 },
+    { "rounding_allowance", T_F64, AT(rounding_allowance), 0, 0 },
+    { "sensitivity", T_F64, AT(sensitivity), 0, 0 },
+    { "noise_multiplier", T_F64, AT(noise_multiplier), 0, 0 },
+    { "noise_multiplier_max", T_F64, AT(noise_multiplier_max), 0, 0 },
+    { "noise_stddev", T_F64, AT(noise_stddev), 0, 0 },
+    { "grid_spacing", T_F64, AT(grid_spacing), 0, 0 },
+    { "queries", T_I64, AT(queries), 0, 0 },
+    { "releases", T_KINDS, 0, 3, 0 },
+    { "data_salt", T_STR, AT(data_salt), 3, 0 },
+    { "data_digest", T_STR, AT(data_digest), 0, 0 },
+    { "header_digest", T_STR, AT(header_digest), 3, 0 },
+    { "weights_digest", T_STR, AT(weights_digest), 3, 0 },
+    { "settings", T_OBJECT, AT(settings), 0, 0 },
 };
+const char *const pvi_release_kinds[PVI_CERT_KINDS] = { "gradient", "gradient and Hessian", "second moments",
+                                                        "selection", "gradient of one row" };
+
 enum { N_FIELDS = sizeof fields / sizeof *fields };
+
+static bool is_of(const field *f, int64_t version)
+{
+    return f->since <= version && (f->until == 0 || version <= f->until);
+}
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
@@ -119,6 +137,18 @@ static pv_status write_object(pv_ctx *ctx, pvi_jw *w, const char *key, const cha
     return s;
 }
 
+static void write_kinds(pvi_jw *w, const char *key, const pvi_cert *c)
+{
+    pvi_jw_open(w, key, '[');
+    for (int64_t i = 0; i < c->n_kinds; i++) {
+        pvi_jw_open(w, NULL, '{');
+        pvi_jw_str(w, "kind", c->kinds[i].kind);
+        pvi_jw_i64(w, "count", c->kinds[i].count);
+        pvi_jw_close(w, '}');
+    }
+    pvi_jw_close(w, ']');
+}
+
 static pv_status write_field(pv_ctx *ctx, pvi_jw *w, const field *f, const pvi_cert *c)
 {
     const char *at = (const char *)c + f->offset;
@@ -126,7 +156,7 @@ static pv_status write_field(pv_ctx *ctx, pvi_jw *w, const field *f, const pvi_c
 
     switch (f->type) {
     case T_FORMAT: pvi_jw_str(w, f->key, FORMAT); break;
-    case T_VERSION: pvi_jw_i64(w, f->key, VERSION); break;
+    case T_VERSION: pvi_jw_i64(w, f->key, c->version); break;
     case T_STATEMENT:
         pvi_cert_statement(c, &words);
         pvi_jw_str(w, f->key, words.s);
@@ -149,6 +179,7 @@ static pv_status write_field(pv_ctx *ctx, pvi_jw *w, const field *f, const pvi_c
         for (int64_t i = 0; i < c->n_assumptions; i++) pvi_jw_str(w, NULL, c->assumptions[i]);
         pvi_jw_close(w, ']');
         break;
+    case T_KINDS: write_kinds(w, f->key, c); break;
     }
     return PV_OK;
 }
@@ -171,8 +202,11 @@ pv_status pvi_cert_write(pv_ctx *ctx, const pvi_cert *cert, char **json)
     pv_status s = PV_OK;
 
     *json = NULL;
+    if (!c.version) c.version = PVI_CERT_VERSION;
     if (!c.made_by) c.made_by = "privet " PV_VERSION;
     if (c.noise_multiplier_max == 0.0) c.noise_multiplier_max = c.noise_multiplier;
+    if (c.clip_gradient == 0.0) c.clip_gradient = c.clip_norm;
+    if (c.replace_change == 0.0) c.replace_change = 2.0 * c.clip_norm;
     if (c.relation == PV_REL_REPLACE) { /* nothing beside the headline */
         c.epsilon_replace = c.epsilon;
         c.accountant_replace = NULL;
@@ -181,7 +215,8 @@ pv_status pvi_cert_write(pv_ctx *ctx, const pvi_cert *cert, char **json)
         c.accountant_replace = c.accountant;
     }
     pvi_jw_open(&w, NULL, '{');
-    for (int i = 0; i < N_FIELDS && s == PV_OK; i++) s = write_field(ctx, &w, &fields[i], &c);
+    for (int i = 0; i < N_FIELDS && s == PV_OK; i++)
+        if (is_of(&fields[i], c.version)) s = write_field(ctx, &w, &fields[i], &c);
     write_checksum(&w);
     pvi_jw_close(&w, '}');
     pvi_str_puts(&out, "\n");
@@ -238,6 +273,27 @@ static pv_status read_sentences(reader *r, const pvi_json *v)
     return PV_OK;
 }
 
+/* Each kind once, in the order of their names' table, at least one of it. */
+static pv_status read_kinds(reader *r, const pvi_json *v)
+{
+    pvi_cert *c = r->out;
+    int last = -1;
+    if (v->type != PVI_JARR || v->count > PVI_CERT_KINDS) return wrong(r, v, "releases", "a list of kinds of release");
+    for (const pvi_json *e = v->child; e; e = e->next) {
+        const pvi_json *kind = pvi_json_get(e, "kind");
+        pvi_cert_kind *k = &c->kinds[c->n_kinds++];
+        int i = 0;
+        if (!kind || kind->type != PVI_JSTR) return wrong(r, e, "releases", "a kind and a count");
+        while (i < PVI_CERT_KINDS && strcmp(kind->text, pvi_release_kinds[i]) != 0) i++;
+        if (i == PVI_CERT_KINDS || i <= last)
+            return wrong(r, kind, "releases", i <= last ? "each kind once, in order," : "a known kind of release");
+        if (e->count != 2 || !pvi_json_i64(pvi_json_get(e, "count"), &k->count) || k->count < 1)
+            return wrong(r, e, "releases", "a count of at least 1 and nothing else");
+        k->kind = pvi_release_kinds[last = i];
+    }
+    return PV_OK;
+}
+
 static pv_status read_object(reader *r, const field *f, const pvi_json *v, const char **out)
 {
     pvi_str text = { .ctx = r->ctx };
@@ -252,11 +308,10 @@ static pv_status read_object(reader *r, const field *f, const pvi_json *v, const
 
 static pv_status read_version(reader *r, const pvi_json *v)
 {
-    int64_t version;
-    if (!pvi_json_i64(v, &version)) return wrong(r, v, "version", "a whole number");
-    if (version != VERSION)
-        return pvi_fail(r->ctx, PV_E_FORMAT, "%s: certificate version %lld; this privet reads version %d", r->name,
-                        (long long)version, VERSION);
+    if (!pvi_json_i64(v, &r->out->version)) return wrong(r, v, "version", "a whole number");
+    if (r->out->version < PVI_CERT_FIRST || r->out->version > PVI_CERT_VERSION)
+        return pvi_fail(r->ctx, PV_E_FORMAT, "%s: certificate version %lld; this privet reads versions %d to %d",
+                        r->name, (long long)r->out->version, PVI_CERT_FIRST, PVI_CERT_VERSION);
     return PV_OK;
 }
 
@@ -284,23 +339,25 @@ static pv_status read_field(reader *r, const field *f, const pvi_json *v)
         return pvi_event_parse(r->ctx, r->arena, r->name, v, (const pv_event **)(void *)at);
     case T_OBJECT: return read_object(r, f, v, (const char **)(void *)at);
     case T_SENTENCES: return read_sentences(r, v);
+    case T_KINDS: return read_kinds(r, v);
     }
     return pvi_fail(r->ctx, PV_E_INTERNAL, "certificate field %s has no type", f->key);
 }
 
-/* Every field of the table and no other; repeats are refused by the JSON parser. */
+/* Every field of the version and no other; repeats are refused by the JSON parser. */
 static pv_status check_keys(reader *r, const pvi_json *root)
 {
     for (const pvi_json *v = root->child; v; v = v->next) {
         bool known = strcmp(v->key, "checksum") == 0;
-        for (int i = 0; i < N_FIELDS && !known; i++) known = strcmp(v->key, fields[i].key) == 0;
+        for (int i = 0; i < N_FIELDS && !known; i++)
+            known = is_of(&fields[i], r->out->version) && strcmp(v->key, fields[i].key) == 0;
         if (!known)
             return pvi_fail(r->ctx, PV_E_FORMAT,
                             "%s:%d:%d: unknown field %s: refused, since it could change the meaning", r->name,
                             v->line, v->column, v->key);
     }
     for (int i = 0; i < N_FIELDS; i++)
-        if (!pvi_json_get(root, fields[i].key))
+        if (is_of(&fields[i], r->out->version) && !pvi_json_get(root, fields[i].key))
             return pvi_fail(r->ctx, PV_E_FORMAT, "%s: the field %s is missing", r->name, fields[i].key);
     if (!pvi_json_get(root, "checksum")) return pvi_fail(r->ctx, PV_E_FORMAT, "%s: the checksum is missing", r->name);
     return PV_OK;
@@ -312,9 +369,15 @@ static pv_status read_fields(reader *r, const pvi_json *root)
     if (!format || format->type != PVI_JSTR || strcmp(format->text, FORMAT) != 0)
         return pvi_fail(r->ctx, PV_E_FORMAT, "%s: not a privet certificate", r->name);
     const pvi_json *version = pvi_json_get(root, "version"); /* first: other versions have other fields */
-    pv_status s = version ? read_version(r, version) : PV_OK;
+    pv_status s = version ? read_version(r, version)
+                          : pvi_fail(r->ctx, PV_E_FORMAT, "%s: the field version is missing", r->name);
     if (s == PV_OK) s = check_keys(r, root);
-    for (int i = 0; i < N_FIELDS && s == PV_OK; i++) s = read_field(r, &fields[i], pvi_json_get(root, fields[i].key));
+    for (int i = 0; i < N_FIELDS && s == PV_OK; i++)
+        if (is_of(&fields[i], r->out->version)) s = read_field(r, &fields[i], pvi_json_get(root, fields[i].key));
+    if (s == PV_OK && r->out->version == 2) { /* which had one field for both */
+        r->out->clip_gradient = r->out->clip_norm;
+        r->out->replace_change = 2.0 * r->out->clip_norm;
+    }
     return s;
 }
 

@@ -161,8 +161,72 @@ static pv_status read_header(header *h, const char *text, size_t len)
         !text_field(root, "schema", &h->m->schema))
         return bad_header(h, "a field of the header is missing");
     if (!read_domain(pvi_json_get(root, "domain"), &h->m->domain)) return bad_header(h, "domain");
-    s = read_class_names(h, pvi_json_get(root, "class_names"));
-    return s == PV_OK ? compare_header(h, text, len) : s;
+    return read_class_names(h, pvi_json_get(root, "class_names"));
+}
+
+/* ---- what the certificate binds -------------------------------------------------------------------------- */
+
+/* As stored: little-endian.  Calls fn with pieces of at most BLOCK bytes. */
+static void each_block(const double *w, int64_t d, void (*fn)(void *user, const void *data, size_t size), void *user)
+{
+    uint8_t block[BLOCK];
+    for (int64_t at = 0; at < d; at += BLOCK / 8) {
+        const int64_t n = d - at < BLOCK / 8 ? d - at : BLOCK / 8;
+        for (int64_t j = 0; j < n; j++) {
+            uint64_t bits;
+            memcpy(&bits, &w[at + j], 8);
+            put_u64(block + 8 * j, bits);
+        }
+        fn(user, block, (size_t)n * 8);
+    }
+}
+
+static void hash_block(void *hasher, const void *data, size_t size)
+{
+    pvi_hash_add(hasher, data, size);
+}
+
+pv_status pvi_model_digests(pv_ctx *ctx, const pvi_model_file *m, char header_hex[65], char weights_hex[65])
+{
+    pvi_str head = { .ctx = ctx };
+    pvi_jw w = { .out = &head, .indent = 1 };
+    uint8_t hash[PVI_HASH_SIZE];
+    pvi_hasher h;
+
+    write_header(&w, m);
+    const bool failed = head.failed;
+    if (!failed) pvi_hash(NULL, 0, head.s, head.len, hash);
+    pvi_str_free(&head);
+    if (failed) return pvi_nomem(ctx);
+    pvi_hex(hash, sizeof hash, header_hex);
+    pvi_hash_begin(&h, NULL, 0);
+    each_block(m->w, m->d, hash_block, &h);
+    pvi_hash_end(&h, hash);
+    pvi_hex(hash, sizeof hash, weights_hex);
+    return PV_OK;
+}
+
+static bool same_text(const char *x, const char *y)
+{
+    return x && y && strcmp(x, y) == 0;
+}
+
+/* Whether the model is private is what its certificate says, never an argument; and from version 3 on it must be the
+ * certificate of these weights under this header. */
+static pv_status check_binding(pv_ctx *ctx, const char *path, const pvi_cert *c, const pvi_model_file *m)
+{
+    char header_hex[65], weights_hex[65];
+    if (c->version < 3) return PV_OK;
+    const pv_status s = pvi_model_digests(ctx, m, header_hex, weights_hex);
+    if (s != PV_OK) return s;
+    if (!same_text(c->weights_digest, weights_hex))
+        return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the certificate is of other weights", path);
+    if (!same_text(c->header_digest, header_hex))
+        return pvi_fail(ctx, PV_E_VERIFY,
+                        "%s: does not hold: the certificate is of another header (model, domain, classes, settings or "
+                        "schema)",
+                        path);
+    return PV_OK;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
@@ -177,14 +241,14 @@ static pv_status check_model(pv_ctx *ctx, const char *path, const pvi_model_file
     return PV_OK;
 }
 
-/* Whether the model is private is what its certificate says, never an argument. */
-static pv_status look_up_private(pv_ctx *ctx, const char *path, const char *cert, size_t len, pvi_model_file *m)
+static pv_status bind(pv_ctx *ctx, const char *path, const char *cert, size_t len, pvi_model_file *m)
 {
     pvi_cert c;
     pv_arena *a = pvi_arena_create(ctx);
     if (!a) return pvi_nomem(ctx);
-    const pv_status s = pvi_cert_parse(ctx, a, path, cert, len, &c);
+    pv_status s = pvi_cert_parse(ctx, a, path, cert, len, &c);
     m->is_private = s == PV_OK && c.is_private;
+    if (s == PV_OK) s = check_binding(ctx, path, &c, m);
     pvi_arena_free(a);
     return s;
 }
@@ -196,18 +260,15 @@ static void emit(FILE *f, pvi_hasher *h, const void *data, size_t size)
     }
 }
 
-static void emit_weights(FILE *f, pvi_hasher *h, const double *w, int64_t d)
+typedef struct sink {
+    FILE *f;
+    pvi_hasher *h;
+} sink;
+
+static void emit_block(void *user, const void *data, size_t size)
 {
-    uint8_t block[BLOCK];
-    for (int64_t at = 0; at < d; at += BLOCK / 8) {
-        const int64_t n = d - at < BLOCK / 8 ? d - at : BLOCK / 8;
-        for (int64_t j = 0; j < n; j++) {
-            uint64_t bits;
-            memcpy(&bits, &w[at + j], 8);
-            put_u64(block + 8 * j, bits);
-        }
-        emit(f, h, block, (size_t)n * 8);
-    }
+    const sink *s = user;
+    emit(s->f, s->h, data, size);
 }
 
 static void emit_model(FILE *f, const pvi_model_file *m, const pvi_str *head)
@@ -225,7 +286,7 @@ static void emit_model(FILE *f, const pvi_model_file *m, const pvi_str *head)
     emit(f, &h, prefix, sizeof prefix);
     emit(f, &h, head->s, head->len);
     emit(f, &h, m->certificate, cert_len);
-    emit_weights(f, &h, m->w, m->d);
+    each_block(m->w, m->d, emit_block, &(sink) { f, &h });
     pvi_hash_end(&h, hash);
     if (fwrite(hash, 1, sizeof hash, f) != sizeof hash) { /* as in emit */
     }
@@ -239,7 +300,7 @@ pv_status pvi_model_write(pv_ctx *ctx, const char *path, const pvi_model_file *m
     pvi_atomic file;
 
     pv_status s = check_model(ctx, path, &m);
-    if (s == PV_OK) s = look_up_private(ctx, path, m.certificate, strlen(m.certificate), &m);
+    if (s == PV_OK) s = bind(ctx, path, m.certificate, strlen(m.certificate), &m);
     if (s != PV_OK) return s;
     write_header(&w, &m);
     if (head.failed) s = pvi_nomem(ctx);
@@ -331,11 +392,11 @@ static pv_status read_body(source *in, pv_arena *a, const lengths *n, pvi_model_
     if (s == PV_OK) s = take_text(in, a, n->certificate, &cert);
     if (s == PV_OK) s = take_weights(in, a, n->weights, &out->w);
     if (s == PV_OK) s = check_hash(in); /* before anything is believed */
-    if (s == PV_OK) s = look_up_private(in->ctx, in->path, cert, (size_t)n->certificate, out);
-    if (s == PV_OK) s = read_header(&h, head, (size_t)n->header);
     out->certificate = cert;
     out->d = (int64_t)n->weights;
-    return s;
+    if (s == PV_OK) s = read_header(&h, head, (size_t)n->header);
+    if (s == PV_OK) s = bind(in->ctx, in->path, cert, (size_t)n->certificate, out);
+    return s == PV_OK ? compare_header(&h, head, (size_t)n->header) : s;
 }
 
 static pv_status open_model(source *in, lengths *n)

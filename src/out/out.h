@@ -3,9 +3,25 @@
 #define PVI_OUT_H
 #include "acct/acct.h"
 
-/* ---- certificate (certificate.c, statement.c, cert_check.c) ----------------------------------------
+/* ---- certificate (certificate.c, statement.c, cert_check.c, cert_settings.c) -----------------------
  * Everything a certificate says.  Strings are borrowed from the arena or static. */
+enum { PVI_CERT_FIRST = 2, PVI_CERT_VERSION = 3, PVI_CERT_KINDS = 5 };
+
+typedef struct pvi_cert_kind { /* so many of the releases are of this kind */
+    const char *kind;          /* a name of pvi_release_kinds */
+    int64_t count;
+} pvi_cert_kind;
+extern const char *const pvi_release_kinds[PVI_CERT_KINDS]; /* by pvi_release_kind, in certificates for ever */
+typedef enum pvi_release_kind {
+    PVI_GRADIENT,
+    PVI_HESSIAN,
+    PVI_MOMENTS,
+    PVI_SELECTION,
+    PVI_ONE_ROW
+} pvi_release_kind;
+
 typedef struct pvi_cert {
+    int64_t version;       /* of the format; 0 when writing: PVI_CERT_VERSION */
     bool is_private;       /* false: privacy=off or a test seed; verify rejects it */
     const char *why_not;   /* reason when !is_private, else NULL */
     const char *made_by;   /* version that wrote it; NULL when writing: this one */
@@ -23,12 +39,19 @@ typedef struct pvi_cert {
     double batch; /* expected rows per query */
     int64_t rows, features, weights; /* n, columns, d as used in the guarantee */
     bool features_measured; /* taken from the file, treated as public */
-    double clip_norm, sensitivity, noise_multiplier, noise_stddev, grid_spacing, row_norm;
+    double clip_norm;       /* B: what one row adds to a sum, at most; version 2 under replace: half of the change */
+    double clip_gradient;   /* C: of the gradient alone; 0 when writing: clip_norm, as where nothing else is released */
+    double replace_change;  /* how far another row in the place of one moves a sum; 0 when writing: 2 clip_norm */
+    double sensitivity, noise_multiplier, noise_stddev, grid_spacing, row_norm;
     double noise_multiplier_max;    /* of the noisiest release; 0 when writing: noise_multiplier, as in all of them */
     const char *conditional;        /* JSON object: what holds under more assumptions; NULL: nothing */
     double rounding_allowance;      /* part of the sensitivity that pays for floating-point and the grid */
     int64_t queries;                /* noisy releases the events pay for */
-    const char *data_digest;        /* keyed hash, hex */
+    pvi_cert_kind kinds[PVI_CERT_KINDS]; /* n_kinds of them; their counts add up to queries */
+    int64_t n_kinds;
+    const char *data_salt;          /* fresh in every run, hex; NULL in version 2 */
+    const char *data_digest;        /* pvi_salted_digest of it and the keyed digest; version 2: the keyed digest */
+    const char *header_digest, *weights_digest; /* of the model file: pvi_model_digests; NULL in version 2 */
     const char *settings;           /* JSON object of every setting, resolved; secrets and paths left out */
     const char *const *assumptions; /* n_assumptions sentences */
     int64_t n_assumptions;
@@ -53,13 +76,23 @@ typedef struct pvi_recomputed {
     double epsilon, epsilon_replace;
 } pvi_recomputed;
 pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c);
-pv_status pvi_cert_check_settings(pv_ctx *ctx, const char *name, const pvi_cert *c); /* cert_settings.c */
+/* What is said twice, here and in the settings (cert_settings.c).  `key` NULL ends the table. */
+typedef struct pvi_said_twice {
+    const char *field, *key; /* of the certificate; of its settings */
+    int64_t since;           /* version of the certificate in which it is compared */
+    bool (*agrees)(const pvi_json *settings, const pvi_json *said, const pvi_cert *c); /* said: the setting, not auto */
+} pvi_said_twice;
+extern const pvi_said_twice pvi_cert_said_twice[];
+pv_status pvi_cert_check_settings(pv_ctx *ctx, const char *name, const pvi_cert *c);
 pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, pvi_recomputed *out);
 /* One sentence that says what is guaranteed, or that nothing is. */
 void pvi_cert_statement(const pvi_cert *c, pvi_str *out);
 /* The assumption of a run that showed diagnostics; with it, statement and not_covered leave them out. */
 extern const char pvi_cert_diagnostics[];
 void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key);
+/* What verifying shows, and what it leaves to the word of whoever issued the file; is_model: a model file was verified. */
+void pvi_cert_shown(const pvi_cert *c, bool is_model, pvi_jw *w, const char *key);
+void pvi_cert_taken_on_trust(const pvi_cert *c, bool is_model, pvi_jw *w, const char *key);
 
 /* ---- model file (model_io.c) ------------------------------------------------------------------------
  * Magic, version, lengths, JSON header, certificate, little-endian doubles, checksum. */
@@ -74,6 +107,9 @@ typedef struct pvi_model_file {
     int64_t d;
     bool is_private; /* set by reading: what the certificate says */
 } pvi_model_file;
+/* BLAKE2b of the header and of the weights as they are stored, hexadecimal: what a certificate binds.  is_private and
+ * everything but the certificate must be set. */
+pv_status pvi_model_digests(pv_ctx *ctx, const pvi_model_file *m, char header[65], char weights[65]);
 pv_status pvi_model_write(pv_ctx *ctx, const char *path, const pvi_model_file *m);
 pv_status pvi_model_read(pv_ctx *ctx, pv_arena *a, const char *path, pvi_model_file *out);
 #endif

@@ -1,7 +1,9 @@
 /* verify.c - `privet verify`: does the certificate, or the certificate inside a model file, hold?
  *
  * For a model file the checksum over the whole file, weights included, is checked on the way, and the
- * model must be the one the certificate speaks of: same loss, rows, columns and settings. */
+ * model must be the one the certificate speaks of: same loss, rows, columns and settings, and from version 3 on
+ * the weights and the header whose digests it holds (model_io.c).  What that shows and what it does not is part of the
+ * report (statement.c). */
 #include "out.h"
 
 #include <errno.h>
@@ -42,8 +44,8 @@ static pv_status read_from_model(pv_ctx *ctx, pv_arena *a, const char *path, pvi
     pv_status s = pvi_model_read(ctx, a, path, &m);
     if (s == PV_OK) s = pvi_cert_parse(ctx, a, path, m.certificate, strlen(m.certificate), c);
     if (s != PV_OK) return s;
-    if (!c->model || strcmp(c->model, m.model) != 0 || c->rows != m.domain.n || c->features != m.domain.p || c->weights != m.d ||
-        !c->settings || strcmp(c->settings, m.settings) != 0)
+    if (!c->model || strcmp(c->model, m.model) != 0 || c->rows != m.domain.n || c->features != m.domain.p ||
+        c->weights != m.d || !c->settings || strcmp(c->settings, m.settings) != 0)
         return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the certificate is of another model", path);
     return PV_OK;
 }
@@ -57,6 +59,7 @@ static pv_status report(pv_ctx *ctx, const pvi_cert *c, const pvi_recomputed *go
     pvi_jw_open(&w, NULL, '{');
     pvi_jw_bool(&w, "verified", true);
     pvi_jw_str(&w, "file", is_model ? "model" : "certificate");
+    pvi_jw_i64(&w, "version", c->version);
     pvi_strength_write(&w, &(pvi_claim) { c->epsilon, c->delta, (double)c->rows, c->relation, 1 });
     pvi_jw_f64(&w, "epsilon", c->epsilon);
     pvi_jw_f64(&w, "delta", c->delta);
@@ -67,7 +70,12 @@ static pv_status report(pv_ctx *ctx, const pvi_cert *c, const pvi_recomputed *go
     pvi_jw_f64(&w, "epsilon_replace_recomputed", got->epsilon_replace);
     pvi_jw_bool(&w, "replace_is_group_bound", c->replace_is_group_bound);
     pvi_jw_str(&w, "statement", words.s);
+    pvi_jw_open(&w, "assumptions", '[');
+    for (int64_t i = 0; i < c->n_assumptions; i++) pvi_jw_str(&w, NULL, c->assumptions[i]);
+    pvi_jw_close(&w, ']');
     pvi_cert_not_covered(c, &w, "not_covered");
+    pvi_cert_shown(c, is_model, &w, "shown");
+    pvi_cert_taken_on_trust(c, is_model, &w, "on_trust");
     pvi_jw_close(&w, '}');
     out.failed |= words.failed;
     pvi_str_free(&words);

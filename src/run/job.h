@@ -66,7 +66,8 @@ typedef struct pvi_job {
     double spacing, sensitivity, sensitivity_replace, noise_multiplier, noise_scale;
     double score_change, select_scale; /* selections: how far a neighbour moves a score; Gumbel scale      */
     double allowance;   /* part of the sensitivity that pays for floating point and the grid           */
-    double radius, radius_replace; /* a row's contribution; half of what replacing one changes: both without rounding */
+    double radius;         /* what one row adds to a sum, at most; without rounding, as is                      */
+    double replace_change; /* how far another row in its place moves the sum                                   */
     int64_t release_d;  /* numbers in one release: d, or d and the coordinates of the Hessian            */
     pv_joint joint;     /* joint releases: bounds and scale                                            */
     double row_change;  /* how far a neighbour can move one sum under the relation                      */
@@ -114,6 +115,7 @@ void pvi_oracle_free(pv_oracle *o);
 bool pvi_oracle_spent_all(const pv_oracle *o);
 double pvi_oracle_fraction(const pv_oracle *o);
 int64_t pvi_oracle_queries(const pv_oracle *o);
+int64_t pvi_oracle_count(const pv_oracle *o, pvi_release_kind kind); /* queries of one kind */
 
 /* ---- diagnostics (diagnose.c): NOT PRIVATE, only with run.diagnostics ------------------------------------ */
 typedef struct pvi_diagnosis pvi_diagnosis; /* in the arena                                                  */

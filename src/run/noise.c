@@ -23,9 +23,8 @@
  *       the smallest with 1 - (1 - delta_1/n)^T <= delta.
  * Gradient and Hessian in one release (pv_query_hess): a row adds v = (g, s svec(H)), ||g|| <= C, ||v|| <= B
  * (glm_joint.c).
- *   (8) zero-out moves the sum by B.  Replacing a row moves it by at most 2 B.  Where H and H' are positive
- *       semidefinite, <H, H'> >= 0 and ||v - v'||^2 <= (||g|| + ||g'||)^2 + s^2 ||H||^2 + s^2 ||H'||^2
- *       <= 2 B^2 + 2 C^2.  svec lists the lower triangle, entries off the diagonal times sqrt 2, so that its length is the
+ *   (8) zero-out moves the sum by B, replacing a row by the change R of acct/sensitivity.c (2), which is below 2 B
+ *       where every H is positive semidefinite.  svec lists the lower triangle, entries off the diagonal times sqrt 2, so that its length is the
  *       Frobenius norm; blocks off the diagonal of a matrix of symmetric blocks count once more, times another sqrt
  *       2.  Factors are floats not above the true ones.  Diagonals pass one float multiplication more: u m B.
  *       k events spent on one release: k releases of the same sum with noise sigma have the same privacy curve as one
@@ -143,10 +142,9 @@ float pvi_joint_diagonal(const pv_joint *j)
 
 static void set_radius(pvi_job *j)
 {
-    const double B = j->joint.clip, C = j->joint.grad;
-    j->radius = j->radius_replace = j->opt->joint ? B : j->prob.G;
-    if (j->opt->joint && j->joint.convex && !j->joint.plain)
-        j->radius_replace = fmin(B, pv_up(sqrt((B * B + C * C) / 2.0), 4));
+    const bool joint = j->opt->joint;
+    j->radius = joint ? j->joint.clip : j->prob.G;
+    j->replace_change = pvi_replace_change(j->radius, j->prob.G, joint && j->joint.convex && !j->joint.plain); /* (8) */
 }
 
 static double joint_rounding(const pvi_job *j)
@@ -200,8 +198,8 @@ static pv_status set_sensitivity(pvi_job *j)
     const bool two_groups = j->sampler == PVI_FIXED_SIZE && !j->opt->ball && (!j->sparse || j->opt->joint);
     const double k = two_groups ? 4.0 : 2.0;
     j->allowance = k * j->rounding;
-    const double zero_out = pv_up(C + j->allowance, 2);
-    j->sensitivity_replace = pv_up(2.0 * (replace ? j->radius_replace : C) + j->allowance, 2);
+    const double zero_out = pvi_sensitivity(PV_REL_ZERO_OUT, false, C, j->replace_change, j->allowance);
+    j->sensitivity_replace = pvi_sensitivity(PV_REL_REPLACE, false, C, j->replace_change, j->allowance);
     j->row_change = replace ? j->sensitivity_replace : zero_out;
     j->sensitivity = j->prob.sensitivity = replace && !group_bound(j) ? j->sensitivity_replace : zero_out;
     j->noise_scale = j->private_run ? pv_up(z * j->sensitivity, 2) : 0.0;

@@ -48,7 +48,7 @@ struct pv_oracle {
     int64_t atoms;
     double *gradient, *score; /* of a selection */
     double *value;            /* of a joint release */
-    int64_t queries;
+    int64_t queries, count[PVI_CERT_KINDS]; /* all, and by pvi_release_kind */
     const pv_event *scaled; /* of the last query with another noise than planned for one, and its factor */
     double factor;
 };
@@ -149,6 +149,18 @@ double pvi_oracle_fraction(const pv_oracle *o)
 int64_t pvi_oracle_queries(const pv_oracle *o)
 {
     return o->queries;
+}
+
+int64_t pvi_oracle_count(const pv_oracle *o, pvi_release_kind kind)
+{
+    return o->count[kind];
+}
+
+static pvi_release_kind kind_of(const pv_oracle *o)
+{
+    const pv_optimizer_ops *opt = o->job->opt;
+    if (opt->joint) return o->moments ? PVI_MOMENTS : PVI_HESSIAN;
+    return opt->selects ? PVI_SELECTION : opt->ball ? PVI_ONE_ROW : PVI_GRADIENT;
 }
 
 int64_t pv_random_below(pv_oracle *o, int64_t n)
@@ -257,6 +269,7 @@ static pv_status sum_at(pv_oracle *o, const double *w, const pv_event *event, in
     for (int64_t k = 0; k < units; k++, o->queries++)
         if (!event || pvi_meter_spend(o->meter, event) != PV_OK)
             return pvi_fail(o->ctx, PV_E_PLAN, "the optimiser asked for a release that was not planned");
+    o->count[kind_of(o)] += units;
     if ((s = j->model.ops->begin(o->model_st, j->model.cfg, &o->dom, w, o->arena)) != PV_OK)
         return s == PV_E_NOMEM ? pvi_nomem(o->ctx)
                                : pvi_fail(o->ctx, s,

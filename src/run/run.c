@@ -47,8 +47,8 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
             "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
             "epsilon of one choice.";
     if (j->opt->joint)
-        lines[n++] = "Gradient and Hessian leave in one vector; clip_norm bounds what one row adds to it, under replace half of "
-                     "what another row in its place changes. A release may spend several events for less noise.";
+        lines[n++] = "Gradient and Hessian leave in one vector: clip_norm bounds what one row adds to it, replace_change how "
+                     "far another row in its place moves it. A release may spend several events for less noise.";
     if (j->sampler == PVI_POISSON)
         lines[n++] = "Batches are drawn by Poisson sampling inside the run and are never revealed.";
     if (j->plan->s.diagnostics) lines[n++] = pvi_cert_diagnostics;
@@ -96,16 +96,60 @@ static pv_status fill_cost(pv_result *r, const pvi_job *j)
     return c->accountant && c->accountant_replace && c->events_replace ? PV_OK : pvi_nomem(r->ctx);
 }
 
-static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matrix *m, const pv_oracle *o,
-                                  const pv_rng *rng)
+/* The model file but for the certificate. */
+static pv_status fill_file(pv_result *r, const pvi_job *j, const pvi_matrix *m)
+{
+    const char **names = NULL;
+    char *settings;
+    const pv_status s = pvi_settings_write(j->plan, j, false, &settings);
+    if (s != PV_OK) return s;
+    if (m->class_names) {
+        names = pv_arena_get(r->arena, sizeof *names * (size_t)m->domain.classes);
+        for (int64_t i = 0; names && i < m->domain.classes; i++)
+            names[i] = pvi_arena_strdup(r->arena, m->class_names[i], strlen(m->class_names[i]));
+    }
+    r->file.model = j->model.named->name;
+    r->file.settings = arena_take(r->arena, r->ctx, settings);
+    r->file.schema = m->schema_json ? pvi_arena_strdup(r->arena, m->schema_json, strlen(m->schema_json)) : NULL;
+    r->file.class_names = names;
+    r->file.domain = m->domain;
+    const bool lost = !r->file.settings || (m->schema_json && !r->file.schema) || (m->class_names && !names);
+    return lost ? pvi_nomem(r->ctx) : PV_OK;
+}
+
+/* Which data and which model: digests, under a salt that is drawn when all noise was. */
+static pv_status fill_digests(pv_result *r, const pvi_matrix *m, pv_rng *rng)
+{
+    typedef char hex[65];
+    uint8_t salt[PVI_HASH_SIZE];
+    hex *out = pv_arena_get(r->arena, 4 * sizeof *out);
+    if (!out) return pvi_nomem(r->ctx);
+    pvi_rng_bytes(rng, salt, sizeof salt);
+    pvi_hex(salt, sizeof salt, out[0]);
+    pvi_salted_digest(out[0], m->digest, out[1]);
+    r->file.is_private = r->cert.is_private;
+    r->cert.data_salt = out[0];
+    r->cert.data_digest = out[1];
+    r->cert.header_digest = out[2];
+    r->cert.weights_digest = out[3];
+    return pvi_model_digests(r->ctx, &r->file, out[2], out[3]);
+}
+
+static void fill_kinds(pvi_cert *c, const pv_oracle *o)
+{
+    for (int k = 0; k < PVI_CERT_KINDS; k++) {
+        const int64_t count = pvi_oracle_count(o, (pvi_release_kind)k);
+        if (count > 0) c->kinds[c->n_kinds++] = (pvi_cert_kind) { pvi_release_kinds[k], count };
+    }
+}
+
+static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matrix *m, const pv_oracle *o, pv_rng *rng)
 {
     const char **own = pv_arena_get(r->arena, sizeof *own * MAX_ASSUMPTIONS);
-    char *settings;
 
     if (!own) return pvi_nomem(r->ctx);
-    pv_status s = pvi_settings_write(j->plan, j, false, &settings);
-    if (s != PV_OK) return s;
     r->cert = (pvi_cert) {
+        .version = PVI_CERT_VERSION,
         .why_not = why_not_private(j, rng),
         .model = j->model.named->name,
         .optimizer = j->opt->head.name,
@@ -115,7 +159,9 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
         .features = j->dom.p,
         .weights = j->prob.d,
         .features_measured = j->features_measured,
-        .clip_norm = j->sensitivity == j->sensitivity_replace ? j->radius_replace : j->radius,
+        .clip_norm = j->radius,
+        .clip_gradient = j->prob.G,
+        .replace_change = j->replace_change,
         .sensitivity = j->sensitivity,
         .noise_multiplier = j->noise_multiplier,
         .noise_multiplier_max = fmax(j->noise_multiplier, pvi_event_noise_max(j->events)),
@@ -125,39 +171,26 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
         .rounding_allowance = j->allowance,
         .batch = j->prob.batch,
         .queries = pvi_oracle_queries(o),
-        .data_digest = pvi_arena_strdup(r->arena, m->digest, strlen(m->digest)),
-        .settings = arena_take(r->arena, r->ctx, settings),
+        .settings = r->file.settings,
     };
     r->cert.is_private = r->cert.why_not == NULL;
+    fill_kinds(&r->cert, o);
     list_assumptions(&r->cert, j, own);
-    if (!r->cert.data_digest || !r->cert.settings) return pvi_nomem(r->ctx);
-    s = fill_cost(r, j);
+    pv_status s = fill_digests(r, m, rng);
+    if (s == PV_OK) s = fill_cost(r, j);
     if (s == PV_OK && r->cert.is_private && j->opt->conditional)
-        s = j->opt->conditional(j->opt_cfg, &j->prob, r->cert.events, r->arena, &r->cert.conditional);
+        s = j->opt->conditional(j->opt_cfg, &j->prob, r->cert.events, r->cert.epsilon, r->arena, &r->cert.conditional);
     if (s != PV_OK || !r->cert.is_private) return s;
     return pvi_cert_verify(r->ctx, "certificate", &r->cert); /* none leaves that does not hold */
 }
 
-static pv_status fill_file(pv_result *r, const pvi_job *j, const pvi_matrix *m)
+static pv_status write_certificate(pv_result *r)
 {
     char *text;
     const pv_status s = pvi_cert_write(r->ctx, &r->cert, &text);
     if (s != PV_OK) return s;
-    r->certificate = arena_take(r->arena, r->ctx, text);
-    const char **names = NULL;
-    if (m->class_names) {
-        names = pv_arena_get(r->arena, sizeof *names * (size_t)m->domain.classes);
-        for (int64_t i = 0; names && i < m->domain.classes; i++)
-            names[i] = pvi_arena_strdup(r->arena, m->class_names[i], strlen(m->class_names[i]));
-    }
-    r->file.model = j->model.named->name;
-    r->file.settings = r->cert.settings;
-    r->file.certificate = r->certificate;
-    r->file.schema = m->schema_json ? pvi_arena_strdup(r->arena, m->schema_json, strlen(m->schema_json)) : NULL;
-    r->file.class_names = names;
-    r->file.domain = m->domain;
-    const bool lost = !r->certificate || (m->schema_json && !r->file.schema) || (m->class_names && !names);
-    return lost ? pvi_nomem(r->ctx) : PV_OK;
+    r->certificate = r->file.certificate = arena_take(r->arena, r->ctx, text);
+    return r->certificate ? PV_OK : pvi_nomem(r->ctx);
 }
 
 /* ---- loop --------------------------------------------------------------------------------------------- */
@@ -238,8 +271,9 @@ static pv_status run_job(pv_result *r, const pvi_job *j, const pvi_matrix *m, pv
     r->stop = PV_STOP_STEPS;
     r->file.w = w;
     r->file.d = j->prob.d;
-    if (s == PV_OK) s = fill_certificate(r, j, m, o, rng);
     if (s == PV_OK) s = fill_file(r, j, m);
+    if (s == PV_OK) s = fill_certificate(r, j, m, o, rng);
+    if (s == PV_OK) s = write_certificate(r);
     pvi_oracle_free(o);
     return s;
 }

@@ -243,6 +243,16 @@ pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv)
 
 /* ---- eval -------------------------------------------------------------------------------------------------- */
 
+static bool is_training_data(const pvi_cert *c, const pvi_matrix *x)
+{
+    char salted[65];
+    if (!c->data_digest) return false;
+    if (c->version < 3) return strcmp(x->digest, c->data_digest) == 0;
+    if (!c->data_salt) return false;
+    pvi_salted_digest(c->data_salt, x->digest, salted);
+    return strcmp(salted, c->data_digest) == 0;
+}
+
 pv_status pv_model_eval(pv_model *m, const char *data, char **json)
 {
     PVI_FENV;
@@ -262,7 +272,7 @@ pv_status pv_model_eval(pv_model *m, const char *data, char **json)
         pvi_jw_bool(&w, "model_is_private", m->cert.is_private);
         if (!m->cert.is_private) pvi_jw_str(&w, "warning", "NOT PRIVATE");
         pvi_jw_bool(&w, "metrics_are_private", false); /* counts over these rows, without noise */
-        pvi_jw_bool(&w, "training_rows", strcmp(x->digest, m->cert.data_digest) == 0);
+        pvi_jw_bool(&w, "training_rows", is_training_data(&m->cert, x));
         pvi_jw_f64(&w, "epsilon", m->cert.epsilon);
         pvi_jw_f64(&w, "delta", m->cert.delta);
         s = pvi_metrics_json(m->ctx, &dom, x->class_names, x->domain.n, score, x->y, &w);

@@ -34,6 +34,7 @@ row() { # TEXT: a file whose third row is TEXT
 }
 row '+1 1:nan'
 bad "rows:3:6: 'nan' is not a finite number" rows
+bad 'rows:3:6: refused; data.messages=full tells why, and quotes it' rows data.messages=place
 row '+1 1:0.5 2:inf'
 bad "rows:3:12: 'inf' is not a finite number" rows
 row '+1 1:1e999'

@@ -173,7 +173,7 @@ static void forged_numbers_are_refused(void **state)
     FORGE("finite and above 0", c.row_norm = 0);
     FORGE("sensitivity does not follow", (c.sensitivity = 0.5, c.noise_stddev = 16.25));
     FORGE("sensitivity does not follow", c.rounding_allowance = 0.5);
-    FORGE("sensitivity does not follow", c.clip_norm = 2);
+    FORGE("sensitivity does not follow", (c.clip_norm = c.clip_gradient = 2, c.replace_change = 4));
     FORGE("rounding_allowance is below", (c.sensitivity = 0.5, c.noise_stddev = 16.25, c.rounding_allowance = -0.5));
     FORGE("power of two", c.grid_spacing = 3e-5);
     FORGE("power of two", c.grid_spacing = 0);
@@ -181,8 +181,20 @@ static void forged_numbers_are_refused(void **state)
     FORGE("out of range", c.rows = 0);
     FORGE("out of range", c.features = 0);
     FORGE("out of range", c.queries = -1);
-    FORGE("queries is 99", c.queries = 99);
-    FORGE("queries is 101", c.queries = 101);
+    FORGE("does not count as many", c.queries = 99);
+    FORGE("does not count as many", c.queries = 101);
+    FORGE("queries is 99", (c.queries = 99, c.kinds[0].count = 99));
+    FORGE("queries is 101", (c.queries = 101, c.kinds[0].count = 101));
+    FORGE("does not count as many", c.kinds[0].count = 99);
+    FORGE("does not count as many", c.kinds[0].count = INT64_MAX);
+    FORGE("does not count as many", c.n_kinds = 0);
+    FORGE("a kind that the optimizer does not ask for", c.kinds[0].kind = pvi_release_kinds[PVI_SELECTION]);
+    FORGE("between 0 and clip_norm", c.clip_gradient = 1.5);
+    FORGE("between 0 and clip_norm", c.clip_gradient = -1);
+    FORGE("between 0 and clip_norm", c.clip_gradient = NAN);
+    FORGE("replace_change does not follow", c.replace_change = 1.5);
+    FORGE("replace_change does not follow", c.replace_change = NAN);
+    FORGE("sensitivity does not follow", c.clip_norm = 2);
 }
 
 static void forged_names_are_refused(void **state)
@@ -199,6 +211,10 @@ static void forged_names_are_refused(void **state)
     FORGE("unknown sampler", c.sampler = "some");
     FORGE("are missing", c.settings = NULL);
     FORGE("are missing", c.data_digest = NULL);
+    FORGE("64 hexadecimal digits", c.data_digest = "0123");
+    FORGE("64 hexadecimal digits", c.data_salt = NULL);
+    FORGE("64 hexadecimal digits", c.weights_digest = NULL);
+    FORGE("64 hexadecimal digits", c.header_digest = "");
     FORGE("gives a reason", c.why_not = "test seed");
     FORGE("NOT PRIVATE: no reason", c.is_private = false);
     FORGE("NOT PRIVATE: privacy=off", (c.is_private = false, c.why_not = "privacy=off"));
@@ -214,23 +230,26 @@ static void forged_settings_are_refused(void **state)
         "{\"privacy\":1}",
     };
     for (size_t i = 0; i < sizeof forged_settings / sizeof *forged_settings; i++)
-        FORGE("the settings are not", c.settings = forged_settings[i]);
-    FORGE("other batches", c.settings = "{\"sampler.batch\":500}");
-    FORGE("other batches", c.batch = 10000);
-    FORGE("other steps", c.settings = "{\"optimizer.steps\":101}");
-    FORGE("other steps", c.settings = "{\"budget.noise_multiplier\":16}");
-    FORGE("other steps", c.settings = "{\"clip\":0.5}");
-    FORGE("other steps", c.settings = "{\"budget.epsilon\":0.5}");
+        FORGE("is not what the setting", c.settings = forged_settings[i]);
+    FORGE("batch is not what the setting sampler.batch says", c.settings = "{\"sampler.batch\":500}");
+    FORGE("sampler is not what the setting sampler says", c.batch = 10000);
+    FORGE("queries is not what the setting optimizer.steps says", c.settings = "{\"optimizer.steps\":101}");
+    FORGE("releases is not what the setting optimizer.steps says", c.settings = "{\"optimizer.steps\":99}");
+    FORGE("noise_multiplier is not", c.settings = "{\"budget.noise_multiplier\":16}");
+    FORGE("clip_norm is not what the setting clip says", c.settings = "{\"clip\":0.5}");
+    FORGE("epsilon is not what the setting budget.epsilon says", c.settings = "{\"budget.epsilon\":0.5}");
+    FORGE("row_norm is not what the setting data.row_norm says",
+          (c.row_norm = 7, c.settings = "{\"data.row_norm\":1}"));
     static const pv_event faint = { .kind = PV_EV_GAUSSIAN, .a = 1e6 }, faint2 = { .kind = PV_EV_GAUSSIAN, .a = 5e5 };
     static const pv_event quiet[2] = { { .kind = PV_EV_GAUSSIAN, .a = 32.5, .next = &quiet[1] },
                                        { .kind = PV_EV_REPEAT, .n = 99, .sub = &faint } };
     static const pv_event quiet2[2] = { { .kind = PV_EV_GAUSSIAN, .a = 16.25, .next = &quiet2[1] },
                                         { .kind = PV_EV_REPEAT, .n = 99, .sub = &faint2 } };
     static const pv_event loud = { .kind = PV_EV_SEQ, .sub = quiet }, loud2 = { .kind = PV_EV_SEQ, .sub = quiet2 };
-    FORGE("no setting says so", (c.events = &loud, c.events_replace = &loud2, c.noise_multiplier_max = 1e6));
+    FORGE("noise_multiplier_max is not what the setting optimizer.noise says", (c.events = &loud, c.events_replace = &loud2, c.noise_multiplier_max = 1e6));
     FORGE("unknown optimizer", (c.optimizer = "no-such", c.settings = "{}"));
-    FORGE("no proof", (c.optimizer = "fw-l1", c.settings = "{}"));
-    FORGE("no proof", (c.optimizer = "prgd", c.settings = "{}"));
+    FORGE("no proof", (c.optimizer = "fw-l1", c.settings = "{}", c.kinds[0].kind = pvi_release_kinds[PVI_SELECTION]));
+    FORGE("no proof", (c.optimizer = "prgd", c.settings = "{}", c.kinds[0].kind = pvi_release_kinds[PVI_ONE_ROW]));
     pvi_cert c = fixture_cert();
     c.settings = "{\"budget.delta\":\"auto\",\"other\":7}";
     PVT_OK(forged(&c));
@@ -346,7 +365,7 @@ static void sampled(void **state)
     for (int i = 0; i < 5; i++) {
         c.settings = other_batches[i];
         PVT_IS(forged(&c), PV_E_VERIFY);
-        PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "other batches"));
+        PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "is not what the setting sampler"));
     }
     c.settings = "{\"sampler\":\"poisson\",\"sampler.batch\":200}";
     PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
@@ -373,6 +392,7 @@ static void selections(void **state)
     c.settings = "{}";
     c.optimizer = "fw-l1";
     c.mechanism = "select";
+    c.kinds[0].kind = pvi_release_kinds[PVI_SELECTION];
     c.accountant = "zcdp";
     c.events = &all;
     c.events_replace = &all_replace;
@@ -437,7 +457,14 @@ static void edited_text_with_a_repaired_checksum(void **state)
         { "\"rows\": 20000", "\"rows\": 2e4", "whole number" },
         { "\"rows\": 20000", "\"rows\": \"many\"", "whole number" },
         { "\"private\": true", "\"private\": 1", "true or false" },
-        { "\"version\": 2", "\"version\": 3", "version 3" },
+        { "\"version\": 3", "\"version\": 4", "version 4" },
+        { "\"version\": 3", "\"version\": 1", "version 1" },
+        { "\"version\": 3", "\"version\": 2", "unknown field clip_norm_gradient" },
+        { "  \"version\": 3,\n", "", "version is missing" },
+        { "\"kind\": \"gradient\"", "\"kind\": \"gradients\"", "a known kind of release" },
+        { "\"count\": 100", "\"count\": 0", "a count of at least 1" },
+        { "\"count\": 100", "\"count\": 100,\n      \"of\": 1", "a count of at least 1" },
+        { "\"releases\": [", "\"releases\": [3,", "a kind and a count" },
         { "privet-certificate", "other-certificate", "not a privet certificate" },
         { "\"relation\": \"zero-out\"", "\"relation\": \"add\"", "zero-out or replace" },
         { "\"delta\": 1e-05", "\"delta\": 0.00001", "not as privet writes it" },
@@ -545,7 +572,8 @@ static void weak_promises_are_pointed_out(void **state)
     } cases[] = {
         { 1, "factor of at most 2.719 (e^1)", false },   { 0.001, "factor of at most 1.002 (e^0.001)", false },
         { 0, "factor of at most 1.001 (e^0)", false },   { 8, "factor of at most 2981 (e^8)", false },
-        { 8.5, "factor of at most 4915 (e^8.5)", true }, { 1000, "factor of more than 400000 (e^1000)", true }
+        { 8.5, "factor of at most 4915 (e^8.5)", true }, { 13, "factor of at most 10^6 (e^13), which rules out next to nothing, apart", true },
+        { 1000, "factor of at most 10^435 (e^1000), which rules out next to nothing, apart", true }
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pvi_cert c = fixture_cert();

@@ -1,0 +1,129 @@
+/* test_said_twice.c - what a certificate says twice is compared: every row of the table in cert_settings.c.
+ *
+ * For each row, over the certificates of tests/corpus: the row holds for what privet wrote, and another value of the
+ * setting or of the field is seen by the row and refused by verifying. */
+#include "corpus.h"
+#include "pvtest.h"
+
+static pv_ctx *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    return pv_ctx_create(NULL, &ctx) != PV_OK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    pv_ctx_free(ctx);
+    return 0;
+}
+
+typedef struct search {
+    const pvi_said_twice *row;
+    int tried, seen, refused; /* changes; those the row sees; those that verifying refuses */
+} search;
+
+/* What the row says of the certificate and its settings; -1: the settings do not say it. */
+static int asks(const search *s, pv_arena *a, const pvi_cert *c)
+{
+    pvi_json *v;
+    PVT_OK(pvi_json_parse(ctx, a, "settings", c->settings, strlen(c->settings), &v));
+    const pvi_json *said = pvi_json_get(v, s->row->key);
+    if (!said || said->type == PVI_JNULL || (said->type == PVI_JSTR && strcmp(said->text, "auto") == 0)) return -1;
+    return s->row->agrees(v, said, c);
+}
+
+static void try(search *s, pv_arena *a, const pvi_cert *c)
+{
+    char *json;
+    pvi_cert back;
+    s->tried++;
+    if (asks(s, a, c) != 0) return; /* a change that contradicts nothing, as a larger budget */
+    s->seen++;
+    PVT_OK(pvi_cert_write(ctx, c, &json)); /* with a checksum that fits */
+    pv_status st = pvi_cert_parse(ctx, a, "c", json, strlen(json), &back);
+    if (st == PV_OK) st = pvi_cert_verify(ctx, "c", &back);
+    PVT_CHECK(st == PV_E_VERIFY || st == PV_E_FORMAT, "%s and %s: accepted", s->row->field, s->row->key);
+    s->refused += strstr(pv_ctx_errmsg(ctx), s->row->key) || strstr(pv_ctx_errmsg(ctx), s->row->field);
+    pvi_free(ctx, json);
+}
+
+/* Other values of the setting, in its place in the text. */
+static void change_setting(search *s, pv_arena *a, const pvi_cert *from)
+{
+    static const char *const texts[] = { "\"x\"", "\"constant\"", "\"max\"", "\"off\"" };
+    char key[64], number[64];
+    pvi_cert c = *from;
+    snprintf(key, sizeof key, "\"%s\":", s->row->key);
+    const char *at = strstr(from->settings, key) + strlen(key);
+    const size_t len = *at == '"' ? (size_t)(strchr(at + 1, '"') + 1 - at) : strcspn(at, ",}");
+    for (int i = 0; i < 6; i++) {
+        if (i < 4 && *at != '"') continue;
+        if (i >= 4 && *at == '"') continue;
+        snprintf(number, sizeof number, "%.17g", i == 4 ? 2.0 * strtod(at, NULL) + 1.0 : 0.25 * strtod(at, NULL));
+        pvi_str b = { .ctx = ctx };
+        pvi_str_add(&b, from->settings, (size_t)(at - from->settings));
+        pvi_str_puts(&b, i < 4 ? texts[i] : number);
+        pvi_str_puts(&b, at + len);
+        c.settings = pvi_arena_strdup(a, b.s, b.len);
+        pvi_str_free(&b);
+        try(s, a, &c);
+    }
+}
+
+static void change_field(search *s, pv_arena *a, const pvi_cert *from)
+{
+    pvi_cert c = *from;
+    const char *f = s->row->field;
+    if (strcmp(f, "weights") == 0) c.weights++;
+    else if (strcmp(f, "features_measured") == 0) c.features_measured = true;
+    else if (strcmp(f, "row_norm") == 0) c.row_norm = 7.0;
+    else if (strcmp(f, "rows") == 0) c.rows++;
+    else if (strcmp(f, "releases") == 0 && c.n_kinds == 2) c.kinds[0].count++, c.kinds[1].count--;
+    else return;
+    try(s, a, &c);
+}
+
+static void one_certificate(const char *path, const char *name, void *user)
+{
+    search *s = user;
+    pvi_cert c;
+    char *text;
+    size_t len;
+    pv_arena *a = pvi_arena_create(ctx);
+    PVT_OK(pvi_file_read(ctx, path, 1 << 20, &text, &len));
+    PVT_OK(pvi_cert_parse(ctx, a, name, text, len, &c));
+    const int said = c.version >= s->row->since ? asks(s, a, &c) : -1;
+    PVT_CHECK(said != 0, "%s: %s and %s disagree", name, s->row->field, s->row->key);
+    if (said == 1 && s->seen < 6) { /* a few certificates of each kind are enough */
+        change_setting(s, a, &c);
+        change_field(s, a, &c);
+    }
+    pvi_free(ctx, text);
+    pvi_arena_free(a);
+}
+
+static void every_row_is_compared(void **state)
+{
+    (void)state;
+    for (const pvi_said_twice *t = pvi_cert_said_twice; t->key; t++) {
+        for (int version = 2; version <= PVI_CERT_VERSION; version++) {
+            char folder[32];
+            search s = { .row = t };
+            if (version < t->since) continue;
+            snprintf(folder, sizeof folder, "certificates-v%d", version);
+            corpus_each(folder, ".json", one_certificate, &s);
+            PVT_CHECK(s.seen > 0 && s.refused > 0, "version %d, %s and %s: %d changes, %d seen, %d refused", version,
+                      t->field, t->key, s.tried, s.seen, s.refused);
+        }
+    }
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest all[] = { CASE(every_row_is_compared) };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
