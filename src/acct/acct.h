@@ -65,6 +65,11 @@ double pvi_snap(double x, double width, bool above);
 double pvi_replace_change(double B, double C, bool semidefinite);
 double pvi_sensitivity(pv_relation relation, bool group_bound, double B, double replace_change, double allowance);
 
+/* ---- events of the steps of a second-order method (spread.c): of step t, of all, and of second moments before them --- */
+int64_t pvi_spread_units(double growth, int64_t steps, int64_t t);
+int64_t pvi_spread_total(double growth, int64_t steps);
+int64_t pvi_spread_first(double share, int64_t total);
+
 /* ---- one Gaussian of parameter mu = sensitivity / standard deviation (gdp.c) ---------------------
  * The exact curve delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), bracketed; mu >= 0.   */
 double pvi_gdp_delta_ub(double mu, double eps);

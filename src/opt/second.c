@@ -18,24 +18,21 @@
  * (6) Second moments of the rows, where they are asked for (metric.c), come before the first step and spend `share` of all
  *     events. */
 #include "opt/second.h"
+#include "acct/acct.h"
 
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t)
 {
-    if (c->loop.steps == 1) return 1;
-    return (int64_t)round(pow(c->growth, (double)(t - 1) / (double)(c->loop.steps - 1))); /* (1) */
+    return pvi_spread_units(c->growth, c->loop.steps, t); /* (1) */
 }
 
 int64_t pvi_second_total(const pvi_second_cfg *c)
 {
-    int64_t total = 0;
-    for (int64_t t = 1; t <= c->loop.steps; t++) total += pvi_second_units(c, t);
-    return total;
+    return pvi_spread_total(c->growth, c->loop.steps);
 }
 
 int64_t pvi_second_moment_units(const pvi_second_cfg *c)
 {
-    const double x = (double)pvi_second_total(c) * c->share / (1.0 - c->share); /* (6) */
-    return c->share > 0.0 ? (int64_t)fmax(round(x), 1.0) : 0;
+    return pvi_spread_first(c->share, pvi_second_total(c)); /* (6) */
 }
 
 void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j)

@@ -7,7 +7,6 @@
  *   (2)  sampler=auto is the sampler that the optimizer draws by itself; `full batch` exactly if the batch is all rows
  *   (3)  one noise multiplier for all releases, unless optimizer.noise names a schedule
  * Rows compare nothing that a version does not have; `since` is the first that does. */
-#include "opt/second.h"
 #include "out.h"
 
 static bool near(double x, double y)
@@ -158,7 +157,7 @@ static double count_of(const pvi_cert *c, pvi_release_kind kind)
 
 enum { MOST_STEPS = 1000000 }; /* of releases with Hessians; more are only bounded */
 
-/* A step is one release; with Hessians, one of one event or more, and second moments come first (opt/second.c). */
+/* A step is one release; with Hessians, one of one event or more, and second moments come first (acct/spread.c). */
 ROW(steps)
 {
     const double made = count_of(c, PVI_HESSIAN), growth = number(settings, "optimizer.growth");
@@ -167,8 +166,7 @@ ROW(steps)
     if (!optimizer_of(c)->joint) return (double)c->queries == said->num;
     if (isnan(growth) || !(said->num >= 1.0 && said->num <= MOST_STEPS)) return made >= said->num;
     if (!(growth >= 1.0 && growth <= 1e4)) return false;
-    const pvi_second_cfg cfg = { .loop.steps = (int64_t)said->num, .growth = growth };
-    return made == (double)pvi_second_total(&cfg);
+    return made == (double)pvi_spread_total(growth, (int64_t)said->num);
 }
 
 ROW(growth)
@@ -177,14 +175,13 @@ ROW(growth)
     return !optimizer_of(c)->joint || steps(settings, pvi_json_get(settings, "optimizer.steps"), c);
 }
 
-/* Second moments take the share s of all events: s/(1 - s) of those that the steps take, at least one. */
 ROW(share)
 {
     const double made = count_of(c, PVI_HESSIAN), moments = count_of(c, PVI_MOMENTS);
     (void)settings;
     if (!said) return moments == 0.0;
-    if (said->type != PVI_JNUM || !(said->num >= 0.0 && said->num < 1.0)) return false;
-    return moments == (said->num > 0.0 ? fmax(round(made * said->num / (1.0 - said->num)), 1.0) : 0.0);
+    if (said->type != PVI_JNUM || !(said->num >= 0.0 && said->num <= 0.9)) return false; /* as may be set */
+    return made <= 0x1p53 && moments == (double)pvi_spread_first(said->num, (int64_t)made);
 }
 
 /* ---- the bound under further assumptions: its constants are those of the settings ------------------------- */

@@ -19,7 +19,7 @@ done
 # The checksum by the documented recipe, when there is an interpreter to run it.
 if command -v python3 >/dev/null 2>&1; then
     cd "$work"
-    awk '/python3 -c/ { on = 1 } on { sub(/^  /, ""); print } /hexdigest/ { on = 0 }' "$doc" >recipe.sh
+    awk '/python3 -c .import hashlib; t/ { on = 1 } on { sub(/^  /, ""); print } /hexdigest/ { on = 0 }' "$doc" >recipe.sh
     want=$(sed -n 's/^  "checksum": "\(.*\)"$/\1/p' certificate.json)
     got=$(sh recipe.sh)
     if [ "$got" != "$want" ]; then
