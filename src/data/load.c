@@ -31,6 +31,10 @@ const pv_param pvi_data_params[] = {
     { "messages", PV_ENUM, AT(messages), 0, 0, 0, false,
       "what is said of a value that is refused: what it is and where it stands, or the place alone", "full|place" },
     { "chunk", PV_I64, AT(chunk), 262144, 16, 1 << 28, false, "bytes of text per task; speed only", NULL },
+    { "max_line", PV_I64, AT(max_line), 67108864, 16, 1e15, false,
+      "bytes that a line of text may have; a longer one is refused", NULL },
+    { "max_expansion", PV_F64, AT(max_expansion), 500, 1, 1e12, false,
+      "a compressed file above 64 MiB may be at most so many times its compressed size", NULL },
     { "image", PV_STR, AT(image), 0, 0, 0, true,
       "the rows are images, HEIGHTxWIDTHxCHANNELS or HEIGHTxWIDTH; default: what the file says", NULL },
     { "transform", PV_ENUM, AT(transform), 0, 0, 0, true,
@@ -170,7 +174,7 @@ static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
 {
     const pv_reader_ops *reader;
     pv_status s = pvi_paths(job);
-    if (s == PV_OK) s = pvi_source_open(job->ctx, job->file[0], &job->src);
+    if (s == PV_OK) s = pvi_source_open(job->ctx, job->file[0], job->cfg->max_expansion, &job->src);
     if (s == PV_OK) s = choose(job, &reader);
     if (s == PV_OK && job->files > 1 && reader != &pv_reader_cifar)
         s = pvi_fail(job->ctx, PV_E_PARAM, "data.path=%s: several files work with data.format=cifar only",

@@ -19,6 +19,8 @@ typedef struct pvi_data_cfg {
     int64_t outside;        /* enum error|clamp|missing: values outside the schema                             */
     int64_t messages;       /* enum full|place: does an error about a value quote it?                           */
     int64_t chunk;          /* bytes of text per task; speed only                                               */
+    int64_t max_line;       /* bytes that a line of text may have                                               */
+    double max_expansion;   /* decompressed bytes for each byte of the file                                      */
     const char *image;      /* "HxWxC" or "HxW": the rows are images of that shape; NULL: what the file says   */
     int64_t transform;      /* enum none|scatter: public features of images                                    */
     int64_t scatter_scales, scatter_angles, scatter_groups; /* J, L, G of scatter.c                            */

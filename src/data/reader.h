@@ -15,7 +15,8 @@
  * pvi_source_slices() tasks that may run on any thread (decompression is one task); then
  * pvi_source_filled() on the caller's thread says how many came, or what went wrong. */
 typedef struct pvi_source pvi_source;
-pv_status pvi_source_open(pv_ctx *ctx, const char *path, pvi_source **out);
+/* expansion: decompressed bytes allowed for each byte of the file. */
+pv_status pvi_source_open(pv_ctx *ctx, const char *path, double expansion, pvi_source **out);
 void pvi_source_close(pvi_source *s);
 const char *pvi_source_path(const pvi_source *s);
 const uint8_t *pvi_source_peek(const pvi_source *s, size_t *n); /* the first 4096 bytes, before any fill */

@@ -84,7 +84,7 @@ static pv_status read_labels(images *im)
                    ? PV_OK
                    : pvi_fail(job->ctx, PV_E_FORMAT, "%s: which file holds the labels? data.labels=FILE names it",
                               job->cfg->path);
-    s = pvi_source_open(job->ctx, path, &src);
+    s = pvi_source_open(job->ctx, path, job->cfg->max_expansion, &src);
     if (s != PV_OK && job->expect->labels_optional) return PV_OK;
     if (s == PV_E_IO && !is_path(job->cfg->labels) && access(path, F_OK) != 0)
         s = pvi_fail(job->ctx, s, "%s: no labels: there is no %s; data.labels=FILE names another", job->cfg->path,

@@ -158,7 +158,7 @@ static pv_status read_labels(array *a, const char *path)
                    ? PV_OK
                    : pvi_fail(job->ctx, PV_E_FORMAT, "%s: which file holds the labels? data.labels=y.npy names it",
                               job->cfg->path);
-    pv_status s = pvi_source_open(job->ctx, path, &src);
+    pv_status s = pvi_source_open(job->ctx, path, job->cfg->max_expansion, &src);
     if (s != PV_OK && job->expect->labels_optional) return PV_OK;
     if (s == PV_OK) s = pvi_npy_header(job->ctx, src, &h);
     if (s == PV_OK && (h.dims < 1 || h.dims > 2 || h.shape[0] != a->n || (h.dims == 2 && h.shape[1] != 1)))

@@ -20,7 +20,8 @@
 enum { SLICE = 1 << 18, INPUT = 1 << 16, PEEK = 4096, POOL_GZ = 1 << 16, POOL_BZ = 5 << 20, GZIP_BITS = 15 + 16 };
 
 typedef enum kind { PLAIN, GZ, BZ } kind;
-typedef enum trouble { NONE, READ_FAILED, SHRANK, CUT_SHORT, CORRUPT, TRAILING, NO_MEMORY } trouble;
+typedef enum trouble { NONE, READ_FAILED, SHRANK, CUT_SHORT, CORRUPT, TRAILING, NO_MEMORY, EXPANDS } trouble;
+#define FREE_BYTES 0x1p26 /* so many may come out of any compressed file */
 
 struct pvi_source {
     pv_ctx *ctx;
@@ -35,6 +36,7 @@ struct pvi_source {
     size_t in_at, in_len;
     bool in_stream, ended; /* between begin and end of a stream; nothing more will come */
     size_t got;            /* bytes of the last slice */
+    double made, expansion; /* bytes decompressed so far; allowed for each byte of the file */
     z_stream z;
     bz_stream b;
     char *pool; /* owned; the decompressor's memory */
@@ -163,6 +165,8 @@ static size_t inflate_some(pvi_source *s, char *out, size_t room)
         s->trouble =
             s->kind == GZ ? z_step(s, out + got, step, &made, &over) : b_step(s, out + got, step, &made, &over);
         got += made;
+        s->made += (double)made;
+        if (s->trouble == NONE && s->made > FREE_BYTES && s->made > s->expansion * (double)s->at) s->trouble = EXPANDS;
         if (over) s->in_stream = false;
         else if (!input && made == 0 && s->trouble == NONE) s->trouble = CUT_SHORT;
     }
@@ -220,6 +224,10 @@ static pv_status complain(pvi_source *s)
     case SHRANK: return pvi_fail(s->ctx, PV_E_IO, "%s: became shorter while it was read", s->path);
     case CUT_SHORT: return pvi_fail(s->ctx, PV_E_FORMAT, "%s: truncated: the %s data ends too early", s->path, tool);
     case TRAILING: return pvi_fail(s->ctx, PV_E_FORMAT, "%s: other bytes follow the %s data", s->path, tool);
+    case EXPANDS:
+        return pvi_fail(s->ctx, PV_E_FORMAT,
+                        "%s: decompresses to more than %g times its size; data.max_expansion= allows more", s->path,
+                        s->expansion);
     case NO_MEMORY: return pvi_nomem(s->ctx);
     default: return pvi_fail(s->ctx, PV_E_FORMAT, "%s: the %s data is damaged", s->path, tool);
     }
@@ -270,12 +278,13 @@ static pv_status open_compressed(pvi_source *s)
     return s->trouble != NONE ? complain(s) : pvi_fail(s->ctx, PV_E_FORMAT, "%s: empty once decompressed", s->path);
 }
 
-pv_status pvi_source_open(pv_ctx *ctx, const char *path, pvi_source **out)
+pv_status pvi_source_open(pv_ctx *ctx, const char *path, double expansion, pvi_source **out)
 {
     *out = NULL;
     pvi_source *s = pvi_alloc(ctx, sizeof *s);
     if (!s) return pvi_nomem(ctx);
     s->ctx = ctx;
+    s->expansion = expansion;
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const int e = errno;
     s->path = pvi_strdup(ctx, path);

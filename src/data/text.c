@@ -2,7 +2,8 @@
  *
  * A round holds a few chunks per thread.  While the chunks of one round are parsed into segments, the
  * bytes of the next are read or decompressed by tasks of the same parallel call.  Afterwards the
- * segments are appended in file order, so memory is the matrix plus two rounds.
+ * segments are appended in file order, so memory is the matrix plus two rounds.  A line that does not fit into a
+ * round makes the rounds longer, up to data.max_line.
  *
  * A line end may sit inside a quoted field, so a cut may be wrong.  The first chunk of a round starts
  * a record; if the parser takes a chunk up to its end, the next chunk starts a record too.  If it stops
@@ -11,7 +12,7 @@
  * reported only when every chunk before it is known to be right: the first one in the file. */
 #include "reader.h"
 
-enum { PER_THREAD = 4, PAD = 128, MAX_RECORD = 256 << 20 };
+enum { PER_THREAD = 4, PAD = 128 };
 
 typedef struct buffer { /* raw[from .. to) holds bytes not parsed yet; PAD spare bytes in front and behind cap */
     char *owned, *raw;
@@ -127,9 +128,10 @@ static pv_status turn_over(run *r)
 {
     buffer *old = &r->buf[r->now], *next = &r->buf[1 - r->now];
     const size_t rest = old->to - old->from;
-    if (rest > MAX_RECORD)
-        return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s:%lld:1: a record longer than %d MiB; is a quote left open?",
-                        pvi_source_path(r->job->src), (long long)r->lines + 1, MAX_RECORD >> 20);
+    if (rest > (size_t)r->job->cfg->max_line)
+        return pvi_fail(r->job->ctx, PV_E_FORMAT,
+                        "%s:%lld:1: a line of more than data.max_line=%lld bytes; is a quote left open?",
+                        pvi_source_path(r->job->src), (long long)r->lines + 1, (long long)r->job->cfg->max_line);
     pv_status s = make_room(r, next, rest, 0);
     if (s != PV_OK) return s;
     next->from -= rest;
@@ -295,12 +297,13 @@ static pv_status start(run *r)
         pvi_chunk c = { .begin = begin, .end = end ? end + 1 : begin, .stop = begin, .last = r->ended };
         if (c.end > begin && (s = r->ops->start(r->st, r->job, &c)) != PV_OK) return s;
         if (c.bad) return report(r, &c);
+        const bool took = c.stop > begin; /* lines that hold no row are not kept */
         b->from += (size_t)(c.stop - begin);
         r->lines += c.lines;
         if (r->job->out) return PV_OK;
         if (r->ended) return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s: no rows", pvi_source_path(r->job->src));
         if ((s = read_more(r)) != PV_OK) return s;
-        r->fill *= 2;
+        r->fill = took ? r->usual : 2 * r->fill;
     }
 }
 

@@ -37,9 +37,16 @@ void pvi_grid_value(const int64_t *acc, double spacing, double scale, double *ou
 /* x[j] += round(noise_scale/spacing * N(0,1)), constant work per draw. */
 void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d);
 void pvi_normal_fill(pv_rng *r, double *out, int64_t n); /* plain N(0,1) for what is not a release      */
+/* How close a real law P' is to the ideal P: P'(S) <= e^kappa P(S) + tau and P(S) <= e^kappa P'(S) + tau for every S.
+ * Both add up over the draws of a run, however each depends on those before it. */
+typedef struct pvi_close {
+    double kappa, tau;
+} pvi_close;
 /* Certified total variation between one coordinate's draw and the ideal.  Summed over all draws of a run it costs
  * 1 + e^epsilon times the sum in delta. */
 double pvi_normal_tv_per_draw(void);
+/* Of all the draws of a run, made in so many pairs, noise_scale / spacing from least to most. */
+pvi_close pvi_normal_close(double least, double most, double pairs);
 void pvi_laplace_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d);
 double pvi_laplace_tv_per_draw(void);
 /* x += round(v / spacing), v uniform in the volume of the d-ball of the given radius. */
@@ -58,4 +65,5 @@ typedef enum pvi_sampler { PVI_FULL_BATCH = 0, PVI_POISSON = 1, PVI_FIXED_SIZE =
  * fixed size: exactly round(rate*n) rows; cyclic: consecutive blocks, step picks which. */
 void pvi_sample(pv_rng *r, pvi_sampler kind, double rate, int64_t n, int64_t step, int64_t *out, int64_t *count);
 double pvi_sample_tv(pvi_sampler kind, double rate, int64_t n); /* of one query's rows                   */
+pvi_close pvi_sample_close(pvi_sampler kind, double rate, int64_t n);
 #endif

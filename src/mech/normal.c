@@ -19,6 +19,18 @@
  *            neighbouring integers, up to 2^-20 in total variation at s = 2^30, for every coordinate of every step.
  *            Tails are not cut: U has 204 bits, |N| reaches 16.8.
  *
+ * Ratio      Outcome by outcome the law is closer than (3) says.  A pair of draws is a point of the plane, radius r,
+ *            L = r^2/2, density e^{-L}/2 pi; its outcome a square of side 1/s.  The outcome can be wrong only within
+ *            g = 2^-118 max(1, L)/r + 2^-121 r + 2^-204 e^L/r  of an edge: exact.c (6) and the bits of U not drawn.
+ *            The strips along the four edges are at most 8 s g (1 + 2^-14) of the square's mass, s >= 2^20, and r >= 1/2s
+ *            on every edge.  So |P'(k) - P(k)| <= c P(k) with
+ *            (4)  c = s (2^(j-113) + 2^-100)  for squares with r >= 2^-j, j >= 3, and e^L <= 2^104
+ *                 c = s^2 2^-112              for those nearer to 0
+ *            Beyond e^L = 2^104 a pair falls with probability 2^-104.  Of R pairs more than 40 fall within 2^-j of 0 with
+ *            probability below 1/40! < 2^-158, if R 2^(-2j) <= 1.  Together
+ *            (5)  kappa = 2 (R s (2^(j-113) + 2^-100) + 40 s^2 2^-112),  tau = R 2^-103 + 2^-157   (pvi_normal_close)
+ *            where the factors 2 cover P' in place of P and squares that the circles cut.
+ *
  * Time       constant work per pair, except the settling of undecided draws.  A draw is undecided when the
  *            fractional part of s N falls into a window of width 2 e s (probability 2^-14 at s = 2^30), or when
  *            U < 2^-32 or U > 1 - 2^-61 (probability 2^-32 a pair).  The density of s N changes by a factor 1 +- 8/s
@@ -61,6 +73,14 @@ static void settle(const batch *c, double s, double margin, int64_t *x, int64_t 
 double pvi_normal_tv_per_draw(void)
 {
     return 0x1p-70; /* (3) */
+}
+
+pvi_close pvi_normal_close(double least, double most, double pairs)
+{
+    if (!(least >= 0x1p20 && most <= 0x1p40 && pairs < 0x1p60)) return (pvi_close) { INFINITY, 1.0 };
+    const double j = fmax(3.0, ceil(0.5 * log2(pairs))), s = most;
+    return (pvi_close) { 2.0 * (pairs * s * (ldexp(1.0, (int)j - 113) + 0x1p-100) + 40.0 * s * s * 0x1p-112),
+                         pairs * 0x1p-103 + 0x1p-157 }; /* (5) */
 }
 
 static int64_t length(int64_t d, int64_t j)

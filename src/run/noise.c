@@ -37,6 +37,13 @@
  * Rows turned by a released matrix (pv_turn_rows) are clipped like any rows; each depends on one row of the table.
  * The accountant assumes ideal draws; ours are within tau in total variation over the whole run (mech/):
  *   (7) delta = delta_account + (1 + e^epsilon) tau; a fixed share of delta is set aside for the second term.
+ * Where laws are close by ratio as well, P' <= e^kappa P + tau and P <= e^kappa P' + tau (pvi_close), e^epsilon multiplies
+ * the far smaller tau of rare outcomes only.  For neighbours D, D' and p = P'_D'(S),
+ *       P'_D(S) <= e^kappa (e^epsilon (e^kappa p + tau) + delta_account) + tau,
+ * and P'_D(S) <= 1: where e^epsilon p >= 1 there is nothing to show, elsewhere e^{2 kappa} e^epsilon p exceeds
+ * e^epsilon p by at most e^{2 kappa} - 1.  So, with e^kappa delta_account <= delta_account + 2 kappa for kappa <= 1,
+ *   (10) delta = delta_account + 5 kappa + (1 + e^{epsilon + kappa}) tau.
+ * Noise and sampler each take the smaller of (7) and (10), since kappas and taus add up.
  * Under contract M3 a row that contributes zero leaves its group's sum bit-identical, so leaving a
  * row out of a Poisson sample and zeroing it out give the same sum: what the accountant assumes. */
 #include "run/job.h"
@@ -237,21 +244,36 @@ static pv_status set_selection(pvi_job *j)
     return PV_OK;
 }
 
-/* (7) */
-static double distance_of_draws(const pvi_job *j)
+/* The smaller of (7) and (10).  kappa <= 2e-4 wherever the sum fits its share of delta. */
+static double need_of(pvi_close ratio, double distance, double epsilon)
 {
-    /* a step may spend several events, each with draws of its own */
-    const double d = (double)j->release_d, T = fmax((double)j->opt->steps(j->opt_cfg), pvi_event_releases(j->events));
-    double one;
-    if (j->opt->selects) one = pvi_select_tv(j->prob.set->atoms(j->prob.set_st, j->prob.set_cfg, j->prob.d));
-    else if (j->opt->ball) one = pvi_ball_tv(j->prob.d);
-    else one = d * pvi_normal_tv_per_draw();
-    return pv_up(T * (one + pvi_sample_tv(j->sampler, j->rate, j->dom.n)), 8);
+    const double far = 1.0 + exp(epsilon) * 1.001;
+    return fmin(far * distance, 5.0 * ratio.kappa + far * ratio.tau);
+}
+
+static double noise_need(const pvi_job *j, double T, double epsilon)
+{
+    const pvi_close none = { INFINITY, 1.0 };
+    const double d = (double)j->release_d, s = j->noise_scale / j->spacing;
+    if (j->opt->selects) {
+        const int64_t atoms = j->prob.set->atoms(j->prob.set_st, j->prob.set_cfg, j->prob.d);
+        return need_of(none, T * pvi_select_tv(atoms), epsilon);
+    }
+    if (j->opt->ball) return need_of(none, T * pvi_ball_tv(j->prob.d), epsilon);
+    /* events spent together make one release with less noise, by the root of their number at most */
+    const double most = s * fmax(1.0, pvi_event_noise_max(j->events) / j->noise_multiplier);
+    return need_of(pvi_normal_close(s / sqrt(T), most, 0.5 * T * (d + 1.0)), T * d * pvi_normal_tv_per_draw(), epsilon);
 }
 
 double pvi_draws_need(const pvi_job *j, double epsilon)
 {
-    return (1.0 + exp(epsilon)) * distance_of_draws(j) * (1.0 + 1e-9);
+    /* a step may spend several events, each with draws of its own */
+    const double T = fmax((double)j->opt->steps(j->opt_cfg), pvi_event_releases(j->events));
+    pvi_close sampler = pvi_sample_close(j->sampler, j->rate, j->dom.n);
+    sampler.kappa *= T;
+    sampler.tau *= T;
+    const double rows = need_of(sampler, T * pvi_sample_tv(j->sampler, j->rate, j->dom.n), epsilon);
+    return (noise_need(j, T, epsilon) + rows) * (1.0 + 1e-9);
 }
 
 static pv_status check_draws(const pvi_job *j)

@@ -223,7 +223,7 @@ pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *
 static bool is_local(const char *key)
 {
     return strcmp(key, "data.path") == 0 || strcmp(key, "data.schema") == 0 || strcmp(key, "data.key_path") == 0 ||
-           strcmp(key, "set.vertices") == 0 || strncmp(key, "run.", 4) == 0;
+           strncmp(key, "data.max_", 9) == 0 || strcmp(key, "set.vertices") == 0 || strncmp(key, "run.", 4) == 0;
 }
 
 static void write_rows(const pv_param *rows, const void *cfg, const char *prefix, bool with_paths, pvi_jw *w)

@@ -133,4 +133,11 @@ same 'a million levels: exit code' 3 "$code"
 same 'a million levels: one line' 1 "$(wc -l <err | tr -d ' ')"
 has err 'nested too deeply'
 only_files events.json privacy.svg cut.json future.json deep.json
+# ---- the finite accuracy of draws: no budget is refused between two that are not
+for epsilon in 10 15 19 20 25 29 30 31; do
+    run plan --rows 32561 --features 123 --epsilon $epsilon
+    same "plan at epsilon $epsilon" 0 "$code"
+    run plan --rows 60000 --features 784 optimizer=sgd sampler.batch=256 --delta 1e-6 --epsilon $epsilon
+    same "plan with samples at epsilon $epsilon" 0 "$code"
+done
 finish

@@ -261,4 +261,8 @@ only_files small small.gz cut.gz cut.bz2 empty garbage rows table.csv schema.jso
 fails 3 'privet: folder/: cannot be written: the name of a file is missing' train small --out folder/
 run plan --rows 20000 --features 20 --optimizer tr --epsilon 0.01
 has err 'warning: signal to noise of the Hessian is'
+# ---- a small file that becomes a large one
+head -c 70000000 /dev/zero | tr '\0' '\n' | gzip >bomb.gz
+fails 3 'privet: bomb.gz: decompresses to more than 500 times its size; data.max_expansion= allows more' train bomb.gz data.format=libsvm --epsilon 1 --out m.pvt
+fails 3 'privet: bomb.gz: no rows' train bomb.gz data.format=libsvm data.max_expansion=1e6 --epsilon 1 --out m.pvt
 finish

@@ -114,7 +114,7 @@ static pv_plan *make_plan(pv_ctx *ctx, const config *c)
     }
     PVT_OK(pv_plan_set(p, "budget.epsilon", "1e6"));
     PVT_OK(pv_plan_set(p, "sampler", c->sampler));
-    if (strcmp(c->sampler, "poisson") == 0 || strcmp(c->sampler, "cyclic") == 0)
+    if (strcmp(c->sampler, "full") != 0 && strcmp(c->sampler, "auto") != 0)
         PVT_OK(pv_plan_set(p, "sampler.batch", "60"));
     PVT_OK(pv_plan_set(p, "clip", c->clip));
     PVT_OK(pv_plan_set(p, "set", c->set));
@@ -207,6 +207,8 @@ static int64_t replay_all_clips(pv_ctx *ctx, config *c)
     return ran;
 }
 
+static int64_t fixed_size; /* replays with samples of a fixed size */
+
 /* Layouts and sets change the sums, samplers the rows: each is varied against the plain case, not against all. */
 static int64_t replay_model(pv_ctx *ctx, const pv_optimizer_ops *opt, const char *model)
 {
@@ -215,11 +217,11 @@ static int64_t replay_model(pv_ctx *ctx, const pv_optimizer_ops *opt, const char
         int layout;
     } variants[] = { { "full", "none", 0 },   { "full", "l1ball", 0 },  { "full", "none", 1 },
                      { "full", "l1ball", 2 }, { "poisson", "none", 0 }, { "poisson", "l1ball", 1 },
-                     { "cyclic", "none", 0 } };
+                     { "cyclic", "none", 0 }, { "fixed", "none", 0 },   { "fixed", "l1ball", 1 } };
     static const char *const relations[] = { "zero-out", "replace" };
     int64_t ran = 0;
     for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 7; k++) {
+        for (int k = 0; k < 9; k++) {
             config c = { .model = model,
                          .optimizer = opt->head.name,
                          .relation = relations[i],
@@ -229,7 +231,9 @@ static int64_t replay_model(pv_ctx *ctx, const pv_optimizer_ops *opt, const char
                          .network = is_network(model),
                          .steps = opt->ball ? "1500" : "12", /* one row a step: enough to meet the special one */
                          .layout = variants[k].layout };
-            ran += replay_all_clips(ctx, &c);
+            const int64_t now = replay_all_clips(ctx, &c);
+            fixed_size += strcmp(c.sampler, "fixed") == 0 ? now : 0;
+            ran += now;
         }
     return ran;
 }
@@ -251,6 +255,8 @@ static void every_optimizer_and_loss(void **state)
         print_message("%s: %lld configurations replayed\n", opt->name, (long long)ran);
         PVT_CHECK(ran > 0, "%s: no configuration runs", opt->name);
     }
+    print_message("samples of a fixed size: %lld configurations replayed\n", (long long)fixed_size);
+    PVT_TRUE(fixed_size > 50);
     pv_ctx_free(ctx);
 }
 

@@ -1,6 +1,8 @@
 /* test_data_memory.c - loading with the first, second, third ... allocation failing: an error, no leak. */
 #include "datatest.h"
 
+#include <malloc.h>
+
 typedef struct counter {
     int64_t left, live; /* allocations until one fails; blocks not given back */
 } counter;
@@ -95,8 +97,73 @@ static void scattering(void **state)
     image = NULL;
 }
 
+/* ---- files that are long and hold nothing ------------------------------------------------------------------------ */
+
+typedef struct peak {
+    size_t now, most; /* bytes */
+} peak;
+
+static void *get_counted(void *self, size_t n)
+{
+    peak *k = self;
+    void *p = malloc(n);
+    k->now += p ? malloc_usable_size(p) : 0;
+    if (k->now > k->most) k->most = k->now;
+    return p;
+}
+
+static void put_counted(void *self, void *p)
+{
+    ((peak *)self)->now -= p ? malloc_usable_size(p) : 0;
+    free(p);
+}
+
+/* Megabytes of one byte: refused with this message, and how much memory that took. */
+static size_t most_bytes(char byte, const char *format, int64_t max_line, const char *message)
+{
+    enum { SIZE = 32 << 20 };
+    dt t;
+    peak k = { 0 };
+    const pv_alloc a = { get_counted, put_counted, &k };
+    pvi_matrix *m;
+    char *text = malloc(SIZE);
+    dt_open(&t);
+    pv_ctx_free(t.ctx);
+    PVT_OK(pv_ctx_create(&a, &t.ctx));
+    PVT_OK(pvi_set_threads(t.ctx, 2));
+    memset(text, byte, SIZE);
+    dt_write(t.path, text, SIZE);
+    free(text);
+    t.cfg.format = format;
+    t.cfg.chunk = 4096;
+    t.cfg.max_line = max_line;
+    t.cfg.labels = "-1,1";
+    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, &m);
+    PVT_CHECK(s == PV_E_FORMAT, "%d %s", (int)s, pv_ctx_errmsg(t.ctx));
+    PVT_CHECK(strstr(pv_ctx_errmsg(t.ctx), message), "%s", pv_ctx_errmsg(t.ctx));
+    dt_close(&t);
+    return k.most;
+}
+
+static void blank_lines_are_not_kept(void **state)
+{
+    (void)state;
+    PVT_TRUE(most_bytes('\n', "libsvm", 1 << 26, ": no rows") < 1 << 20);
+    PVT_TRUE(most_bytes('\n', "csv", 1 << 26, ": no rows") < 1 << 20);
+}
+
+static void long_lines_are_refused(void **state)
+{
+    (void)state;
+    static const char why[] = ":1:1: a line of more than data.max_line=100000 bytes; is a quote left open?";
+    PVT_TRUE(most_bytes('1', "libsvm", 100000, why) < 2 << 20);
+    PVT_TRUE(most_bytes('1', "csv", 100000, why) < 2 << 20);
+}
+
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(libsvm), cmocka_unit_test(csv), cmocka_unit_test(scattering) };
+    const struct CMUnitTest all[] = { cmocka_unit_test(libsvm), cmocka_unit_test(csv), cmocka_unit_test(scattering),
+                                      cmocka_unit_test(blank_lines_are_not_kept),
+                                      cmocka_unit_test(long_lines_are_refused) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
