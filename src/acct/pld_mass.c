@@ -16,7 +16,8 @@
  * From below: edges lie half-way between lattice points, and each cell is merged into one point of
  *   probabilities P and Q, which is post-processing.  pld_below.c takes it to the lattice, given
  *   (2) the lattice point x_k next to ln(P/Q), and its excess E = P - e^{x_k} Q.
- *   Taking P and E too small keeps g <= H.
+ *   Taking P and E too small keeps g <= H.  pld_below.c needs a point whose lower neighbour is not above the cell:
+ *   (3) P - e^{x_k - h} Q >= 0.  Where rounding leaves less, all of P goes below the cell.
  *
  * Size of the error  a cell of width w adds about w^2/6 to the variance of the loss from above and
  *   takes w^2/12 away from below: second order in w, so both bounds converge fast. */
@@ -198,8 +199,13 @@ static void cells_below(const pvi_pld_pair *x, double h, const cuts *c, pvi_pld_
         const double to = m->offset + k * h, rise = expm1(to - lo); /* (e^{x_k} - e^lo)/e^lo */
         const double off = fabs(lo) + fabs(to) + fabs(m->offset);
         const double err = cell.eE + fabs(rise) * cell.eL + 64 * U * (fabs(rise) * (1.0 + off) + off) * cell.L;
-        double excess = cell.E - rise * cell.L - err;                                   /* (2) */
-        if (!(fabs(excess) <= P)) excess = 0.0, k = floor((lo - m->offset) / h - 0.25); /* overflow: below the cell */
+        double excess = cell.E - rise * cell.L - err; /* (2) */
+        if (!(fabs(excess) <= P &&
+              excess >= expm1(-h) * (P - excess))) { /* overflow, or a lattice below rounding: (3) */
+            const double place = 16 * U * (fabs(lo) + x->q) * (1.0 + fabs(c->e[i].l));
+            excess = 0.0;
+            k = floor((lo - place - m->offset) / h - 0.25);
+        }
         pvi_pld_mass_put(m, E, (int64_t)k, P, excess);
     }
 }

@@ -231,8 +231,35 @@ static void releases_that_hide_nothing(void **state)
  * long double, whose exponents reach e^11356. */
 static long double sampled_delta(long double z, long double q, long double eps)
 {
-    const long double G = 1 + expm1l(eps) / q, L = logl(G), half = 0.5L / z, root = sqrtl(0.5L);
+    const long double G = 1 + expm1l(eps) / q, L = log1pl(expm1l(eps) / q), half = 0.5L / z, root = sqrtl(0.5L);
     return q * 0.5L * (erfcl((z * L - half) * root) - G * erfcl((z * L + half) * root));
+}
+
+/* The same, add: q e^eps (G Q(l < L) - P(l < L)), e^L = G = 1 + (e^-eps - 1)/q. */
+static long double added_delta(long double z, long double q, long double eps)
+{
+    const long double G = 1 + expm1l(-eps) / q, half = 0.5L / z, root = sqrtl(0.5L);
+    if (!(G > 0)) return 0;
+    const long double L = log1pl(expm1l(-eps) / q);
+    return q * expl(eps) * 0.5L * (G * erfcl(-(z * L + half) * root) - erfcl(-(z * L - half) * root));
+}
+
+/* So much noise that losses, and the lattice even more, are as small as rounding: bounds may be loose, not wrong. */
+static void losses_as_small_as_rounding(void **state)
+{
+    (void)state;
+    static const double rates[] = { 0.3, 0.98724966675940751, 0.999999999999999 };
+    for (int i = 0; i < 3; i++)
+        for (double z = 1e9; z < 2e13; z *= 10) { /* from there on long double is too coarse itself */
+            const double q = rates[i], delta = 1e-7 / z;
+            const pvi_pld_term t = term(PV_EV_GAUSSIAN, z, 0, q, 1);
+            double ub, lb;
+            PVT_OK(pvi_pld_epsilon(ctx, &t, 1, delta, &(double) { 0 }, &ub, &lb));
+            const long double high = fmaxl(sampled_delta(z, q, ub), added_delta(z, q, ub));
+            const long double low = fmaxl(sampled_delta(z, q, lb), added_delta(z, q, lb));
+            PVT_CHECK(high <= delta * (1 + 1e-5), "z %g q %g: %g is too small", z, q, ub);
+            PVT_CHECK(low >= delta * (1 - 1e-5), "z %g q %g: %g is too large", z, q, lb);
+        }
 }
 
 static void losses_beyond_the_range_of_exp(void **state)
@@ -266,6 +293,7 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(losses_beyond_the_range_of_exp),
+        cmocka_unit_test(losses_as_small_as_rounding),
         cmocka_unit_test(masses_that_underflow),
         cmocka_unit_test(cells_without_q),
         cmocka_unit_test(lattices_that_are_too_fine),
