@@ -143,8 +143,8 @@ PV_MUST pv_status pv_verify(pv_ctx *ctx, const char *path, char **json);
 PV_MUST pv_status pv_list(pv_ctx *ctx, const char *what, char **json);
 /* What events cost, how much noise a budget needs, the whole curve.  The request is a JSON object:
  *   {"mechanism": "gaussian", "z": 1.1, "q": 0.004, "steps": 14063, "delta": 1e-5}
- * or "events" with a tree as certificates have it, or "file" with its path; then "accountant" (best),
- * "relation" (zero-out or replace), "epsilon" and "delta" as the question needs, "rows" for groups. */
+ * or "events" with a tree as certificates have it, or "file" with its path; then "accountant" (best)
+ * and its settings ("accountant.conversion": "paper"), "relation" (zero-out or replace), "epsilon" and "delta" as the question needs, "rows" for groups. */
 PV_MUST pv_status pv_account(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_calibrate(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_curve(pv_ctx *ctx, const char *request_json, char **json);

@@ -8,8 +8,9 @@
  *                        "eps0" and "delta0"; q 1 and steps 1 when absent
  *   "mechanism": "noisy-gd", "z", "step", "smooth", "strong", "batches", "steps", "diameter" with "shift"
  *                        the last iterate alone (hidden.c), under assumptions that the answer lists
- * and asks with "delta" or "epsilon", "accountant" (best), "relation" (zero-out), "rows" (1).  Numbers may be
- * written as numbers or as text.  An unknown member is refused. */
+ * and asks with "delta" or "epsilon", "accountant" (best) and its settings as they are listed
+ * ("accountant.conversion"), "relation" (zero-out), "rows" (1).  Numbers may be written as numbers or as text.  An
+ * unknown member is refused. */
 #include "question.h"
 
 #define FILE_LIMIT ((size_t)1 << 28)
@@ -82,6 +83,41 @@ pv_status pvi_ask_known(const pvi_request *r, const char *const *known, int n)
     }
     return PV_OK;
 }
+
+/* ---- settings of the accountant ------------------------------------------------------------------------- */
+
+static const char prefix[] = "accountant.";
+enum { PREFIX = sizeof prefix - 1, ACCOUNTANT_KEYS = 64, KEY_SIZE = 64 };
+
+/* The members above, and accountant.* of every accountant. */
+static pv_status known_members(const pvi_request *r)
+{
+    const char *known[MEMBERS + ACCOUNTANT_KEYS];
+    char text[ACCOUNTANT_KEYS][KEY_SIZE];
+    const pv_plugin *p;
+    int n = 0;
+    for (int64_t i = 0; (p = pv_nth(PV_KIND_accountant, i)); i++)
+        for (const pv_param *row = p->params; row->key && n < ACCOUNTANT_KEYS; row++, n++) {
+            snprintf(text[n], KEY_SIZE, "%s%s", prefix, row->key);
+            known[MEMBERS + n] = text[n];
+        }
+    memcpy(known, members, sizeof members);
+    return pvi_ask_known(r, known, MEMBERS + n);
+}
+
+static pv_status accountant_settings(pvi_request *r)
+{
+    pv_status s = PV_OK;
+    for (const pvi_json *c = r->json->child; c && s == PV_OK; c = c->next) {
+        if (strncmp(c->key, prefix, PREFIX) != 0) continue;
+        if (c->type != PVI_JSTR && c->type != PVI_JNUM)
+            return pvi_fail(r->ctx, PV_E_PARAM, "%s: text or a number is needed", c->key);
+        s = pvi_accountant_set(r->ctx, r->arena, c->key + PREFIX, c->text, &r->accountant);
+    }
+    return s;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------- */
 
 /* What a mechanism's parameter is, for who left it out. */
 static const char *meaning(const char *key)
@@ -284,7 +320,7 @@ static pv_status read_question(pvi_request *r)
     pv_status s;
     if ((s = pvi_ask_text(r, "relation", "zero-out", &rel)) != PV_OK ||
         (s = pvi_ask_text(r, "accountant", "best", &r->accountant)) != PV_OK ||
-        (s = pvi_ask_number(r, "delta", NAN, &r->delta)) != PV_OK ||
+        (s = accountant_settings(r)) != PV_OK || (s = pvi_ask_number(r, "delta", NAN, &r->delta)) != PV_OK ||
         (s = pvi_ask_number(r, "epsilon", NAN, &r->epsilon)) != PV_OK ||
         (s = pvi_ask_whole(r, "rows", 1, &r->rows)) != PV_OK)
         return s;
@@ -316,6 +352,6 @@ pv_status pvi_ask_open(pv_ctx *ctx, const char *json, pvi_request *r)
 pv_status pvi_request_open(pv_ctx *ctx, const char *json, double unit, pvi_request *r)
 {
     pv_status s = pvi_ask_open(ctx, json, r);
-    if (s != PV_OK || (s = pvi_ask_known(r, members, MEMBERS)) != PV_OK || (s = read_question(r)) != PV_OK) return s;
+    if (s != PV_OK || (s = known_members(r)) != PV_OK || (s = read_question(r)) != PV_OK) return s;
     return read_events(r, unit);
 }

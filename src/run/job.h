@@ -33,6 +33,8 @@ struct pv_plan {
 struct pvi_job;
 extern const pv_param pvi_settings_params[]; /* without data.*                                            */
 pv_status pvi_plugin_cfg(pv_plan *plan, pv_arena *a, const char *prefix, const pv_plugin *head, void **cfg);
+/* `accountant` with the settings accountant.*, as acct.h takes it. */
+pv_status pvi_plan_accountant(const pv_plan *plan, pv_arena *a, const char **text);
 /* job: the resolved values of its plug-ins; NULL: what was set by hand.  with_paths false leaves out
  * what belongs to one machine (paths, threads, seed). */
 pv_status pvi_settings_write(pv_plan *plan, const struct pvi_job *job, bool with_paths, char **json);
@@ -51,6 +53,7 @@ typedef struct pvi_job {
     pv_arena *arena; /* owned                                                                              */
     pv_plan *plan;   /* borrowed                                                                            */
     bool private_run;
+    const char *accountant; /* with its settings: "zcdp:conversion=paper"                                       */
     pvi_model_choice model;
     const pv_mechanism_ops *mech;
     const pv_optimizer_ops *opt;

@@ -114,7 +114,7 @@ static pv_status set_noise(pvi_job *j)
         z = ball_multiplier(j);
     } else if (isnan(z)) {
         if ((st = plan_events(j, 1.0, &unit)) != PV_OK) return st;
-        st = pvi_calibrate(j->ctx, s->accountant, j->prob.relation, unit, j->prob.epsilon,
+        st = pvi_calibrate(j->ctx, j->accountant, j->prob.relation, unit, j->prob.epsilon,
                            pvi_down(j->prob.delta - j->draws, 1), &z, &cost);
         if (st != PV_OK) return st;
     }
@@ -287,7 +287,7 @@ static pv_status check_draws(const pvi_job *j)
 
 static pv_status account(const pvi_job *j, pv_relation relation, const pv_event *events, pvi_cost *cost)
 {
-    return pvi_account(j->ctx, j->plan->s.accountant, relation, events, pvi_down(j->prob.delta - j->draws, 1), cost);
+    return pvi_account(j->ctx, j->accountant, relation, events, pvi_down(j->prob.delta - j->draws, 1), cost);
 }
 
 static pv_status set_cost(pvi_job *j)

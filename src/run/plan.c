@@ -523,6 +523,7 @@ static pv_status fill(pvi_job *j, const pvi_matrix *m)
     if ((s = choose_model(j, m)) != PV_OK) return s;
     if ((s = choose_reg_and_set(j)) != PV_OK || (s = choose_optimizer(j)) != PV_OK) return s;
     if ((s = choose_mechanism(j)) != PV_OK) return s;
+    if ((s = pvi_plan_accountant(j->plan, j->arena, &j->accountant)) != PV_OK) return s;
     if (m) {
         j->dom = m->domain;
         j->features_measured = m->features_measured;
@@ -656,7 +657,7 @@ pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub)
     pv_status s = open_job(plan, &j);
     if (s != PV_OK) return s;
     if (!j->private_run) s = pvi_fail(plan->ctx, PV_E_PARAM, "privacy=off has no epsilon");
-    else s = pvi_account(plan->ctx, plan->s.accountant, j->prob.relation, j->events, delta * (1.0 - 0x1p-10), &cost);
+    else s = pvi_account(plan->ctx, j->accountant, j->prob.relation, j->events, delta * (1.0 - 0x1p-10), &cost);
     if (s == PV_OK && cost.epsilon <= 30.0 && !(pvi_draws_need(j, cost.epsilon) <= delta * 0x1p-10))
         s = pvi_fail(plan->ctx, PV_E_UNSUPPORTED, "delta = %g is too small for draws of finite accuracy at this size",
                      delta);

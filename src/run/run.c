@@ -66,7 +66,7 @@ static const char *why_not_private(const pvi_job *j, const pv_rng *rng)
 /* With its settings when it was named; the one that won when `best` was asked for.  Outlives the plan. */
 static const char *accountant_used(pv_arena *a, const pvi_job *j, const pvi_cost *cost)
 {
-    const char *name = j->plan->s.accountant;
+    const char *name = j->accountant;
     return strcmp(name, "best") == 0 ? cost->accountant : pvi_arena_strdup(a, name, strlen(name));
 }
 
@@ -207,7 +207,7 @@ static void spent_curve(const pvi_job *j, double curve[CURVE + 1])
     for (int k = 1; k < CURVE; k++) {
         pv_event part = *e;
         part.n = (e->n * k + CURVE - 1) / CURVE;
-        if (pvi_account(j->ctx, j->plan->s.accountant, j->prob.relation, &part, j->prob.delta - j->draws, &c) ==
+        if (pvi_account(j->ctx, j->accountant, j->prob.relation, &part, j->prob.delta - j->draws, &c) ==
             PV_OK)
             curve[k] = c.epsilon;
     }

@@ -77,6 +77,7 @@ static const struct {
     { "reg.", { PV_KIND_reg, PV_KIND_COUNT } },
     { "set.", { PV_KIND_set, PV_KIND_COUNT } },
     { "optimizer.", { PV_KIND_optimizer, PV_KIND_COUNT } },
+    { "accountant.", { PV_KIND_accountant, PV_KIND_COUNT } },
 };
 enum { FAMILIES = sizeof families / sizeof *families, MAX_KEYS = 512, KEY_SIZE = 64 };
 
@@ -244,6 +245,7 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     if (job) s.mechanism = job->mech->head.name;
     if (job && pvi_model_is_auto(plan)) s.model = job->model.named->name;
     if (job) s.optimizer = job->opt->head.name;
+    if (job) s.accountant = job->accountant;   /* with its settings */
     if (job) s.model = job->model.named->name; /* without layers: those are model.layers */
     write_rows(pvi_settings_params, &s, "", with_paths, &w);
     write_rows(pvi_data_params, &plan->s.data, "data.", with_paths, &w);
@@ -285,4 +287,15 @@ pv_status pvi_plugin_cfg(pv_plan *plan, pv_arena *a, const char *prefix, const p
     }
     *cfg = c;
     return PV_OK;
+}
+
+pv_status pvi_plan_accountant(const pv_plan *plan, pv_arena *a, const char **text)
+{
+    static const char prefix[] = "accountant.";
+    pv_status s = PV_OK;
+    *text = plan->s.accountant;
+    for (const pvi_pair *p = plan->pairs; p && s == PV_OK; p = p->next)
+        if (strncmp(p->key, prefix, sizeof prefix - 1) == 0)
+            s = pvi_accountant_set(plan->ctx, a, p->key + sizeof prefix - 1, p->value, text);
+    return s;
 }

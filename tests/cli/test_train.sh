@@ -78,6 +78,30 @@ check 'the plan is what is run' cmp planned trained
 fails 3 'privet: missing: No such file or directory' plan missing
 rm planned trained planned.pvt
 
+# Settings of an accountant as they are listed; the certificate records them, and verify recomputes with them.
+ok train small --quiet --accountant zcdp accountant.conversion=paper --certificate c.json --out paper.pvt
+has c.json '"accountant": "zcdp:conversion=paper"'
+has c.json '"accountant_replace": "zcdp:conversion=paper"'
+ok verify paper.pvt
+ok verify c.json
+has out 'as claimed'
+sed 's/"zcdp:conversion=paper"/"zcdp:conversion=optimal"/' c.json >other.json
+run verify other.json
+same 'a certificate with another conversion' 3 "$code"
+ok plan --quiet --rows 1000 --features 5 --accountant zcdp --json
+grep '"noise_multiplier":' out | head -1 >optimal
+ok plan --quiet --rows 1000 --features 5 --accountant zcdp accountant.conversion=paper --dump-config a.json --json
+grep '"noise_multiplier":' out | head -1 >paper
+check 'the conversion changes the noise' sh -c '! cmp paper optimal'
+ok plan --quiet --config a.json --json
+grep '"noise_multiplier":' out | head -1 >again
+check 'settings written are settings read' cmp paper again
+fails 2 'privet: accountant=best has no setting accountant.conversion: accountant=zcdp has' \
+    plan --quiet --rows 1000 --features 5 accountant.conversion=paper
+fails 2 'privet: accountant=rdp has no setting accountant.method: accountant=compose has' \
+    plan --quiet --rows 1000 --features 5 --accountant rdp accountant.method=basic
+rm c.json other.json paper.pvt a.json paper optimal again
+
 # Options, key=value and a settings file say the same; the command line wins over the file.
 ok plan --quiet --rows 1000 --features 5 --epsilon 2 --optimizer pgd optimizer.steps=7 --dump-config a.json
 cp out one
