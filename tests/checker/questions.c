@@ -358,7 +358,7 @@ static void ask_calibration(tally *t, question *q, double target)
     ck_release found = q->r;
     found.a = a.noise;
     if (!(a.noise > 0.0 && a.epsilon <= target)) wrong(t, &req, &a, "calibration missed its target");
-    else if (beyond(&found, target, q->delta, 1)) wrong_truth(t, &req, &a, "too little noise", &found, q->delta);
+    else if (beyond(&found, a.epsilon, q->delta, 1)) wrong_truth(t, &req, &a, "too little noise", &found, q->delta);
 }
 
 /* ---- all of them
