@@ -1,11 +1,11 @@
 #!/bin/sh
-# paired.sh RESULTS... - what smoothing changes, seed by seed: from the runs that `privet reproduce NAME --seed S` recorded.
+# paired.sh RESULTS - what smoothing changes, seed by seed, from the runs that `privet reproduce NAME --seed S` recorded.
 #
 # Two runs are a pair where their commands, seed included, differ in optimizer.smoothing only.  As CSV: optimizer, step,
-# noise multiplier or epsilon, steps, sigma, pairs, accuracy in percent without and with smoothing, the mean difference, its
-# standard deviation, and the differences themselves.
+# noise multiplier or epsilon, steps, sigma, pairs, accuracy in percent without and with smoothing, the mean difference,
+# its standard deviation, and the differences themselves.
 set -eu
-for folder in "${@:?usage: paired.sh RESULTS...}"; do tail -n +2 "$folder/runs.csv"; done | awk '
+tail -n +2 "${1:?usage: paired.sh RESULTS}/runs.csv" | awk '
     function setting(command, key) {
         if (!match(command, " " key "=[^ ]*")) return ""
         return substr(command, RSTART + length(key) + 2, RLENGTH - length(key) - 2)
@@ -18,13 +18,13 @@ for folder in "${@:?usage: paired.sh RESULTS...}"; do tail -n +2 "$folder/runs.c
         if (seed == "" || rest[4] == "") next
         sigma = setting(command, "optimizer.smoothing") + 0
         sub(/ optimizer.smoothing=[^ ]*/, "", command)
+        if (sigma > 0 && !((command, sigma) in accuracy)) smoothed[++pairs] = command SUBSEP sigma
         accuracy[command, sigma] = 100 * rest[4]
-        if (sigma > 0) smoothed[command, sigma] = 1
     }
     END {
         print "optimizer,step,noise,steps,sigma,pairs,without,with,difference,spread,differences"
-        for (pair in smoothed) {
-            split(pair, part, SUBSEP)
+        for (i = 1; i <= pairs; i++) {
+            split(smoothed[i], part, SUBSEP)
             if (!((part[1], 0) in accuracy)) continue
             noise = setting(part[1], "budget.noise_multiplier")
             what = setting(part[1], "optimizer") "," setting(part[1], "optimizer.step") "," \
@@ -41,7 +41,7 @@ for folder in "${@:?usage: paired.sh RESULTS...}"; do tail -n +2 "$folder/runs.c
         for (what in n) {
             mean = sum[what] / n[what]
             spread = n[what] > 1 ? sqrt((squares[what] - n[what] * mean * mean) / (n[what] - 1)) : 0
-            printf "%s,%d,%.2f,%.2f,%+.2f,%.2f,%s\n", what, n[what], low[what] / n[what], high[what] / n[what], mean, spread, \
-                substr(all[what], 2) | "sort -t, -k1,1 -k3,3 -k2,2n -k4,4n -k5,5n"
+            printf "%s,%d,%.2f,%.2f,%+.2f,%.2f,%s\n", what, n[what], low[what] / n[what], high[what] / n[what], mean, \
+                spread, substr(all[what], 2) | "sort -t, -k1,1 -k3,3 -k2,2n -k4,4n -k5,5n"
         }
     }'
