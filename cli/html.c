@@ -357,7 +357,7 @@ static void checking(FILE *f, const findings *r)
     fputs("</pre>\n<div class=\"box\"><table>\n", f);
     fact_of(f, r->certificate, "made by", "made_by");
     fprintf(f, "<tr><th>page made by</th><td>privet %s</td></tr>\n", pv_version());
-    fact_of(f, r->certificate, "keyed digest of the data", "data_digest");
+    fact_of(f, r->certificate, "salted digest of the data", "data_digest");
     fact_of(f, r->certificate, "checksum of the certificate", "checksum");
     fputs("</table></div>\n", f);
 }

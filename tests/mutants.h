@@ -26,7 +26,6 @@ typedef struct mutants {
     uint64_t seed;
     int64_t held, refused;
     double slowest, total;
-    int64_t slowest_at;
     char question[400];
 } mutants;
 
@@ -64,8 +63,9 @@ static int64_t draw(mutants *m, int64_t n)
 /* Ordinary three times out of four: log-uniform between lo and hi; otherwise out of the list. */
 static double some(mutants *m, double lo, double hi)
 {
-    static const double odd[] = { 1e-300, 1e-100, 1e-30, 1e-16, 1e-9, 1e-4, 0.02, 0.5, 1, 2, 700, 1e5,
-                                  1e9,    1e15,   1e16,  1e30,  1e100, 1e300, 5e-324, 0x1p53, 1.7976931348623157e308 };
+    static const double odd[] = { 1e-300, 1e-100, 1e-30, 1e-16, 1e-9,   1e-4,   0.02,
+                                  0.5,    1,      2,     700,   1e5,    1e9,    1e15,
+                                  1e16,   1e30,   1e100, 1e300, 5e-324, 0x1p53, 1.7976931348623157e308 };
     if (draw(m, 4)) return lo * pow(hi / lo, pvt_uniform(&m->seed));
     return odd[draw(m, sizeof odd / sizeof *odd)];
 }
@@ -192,8 +192,13 @@ static void other_noise(mutants *m, pv_arena *a, pvi_cert *c)
 /* A bound under assumptions that some constants would give, whatever it is worth. */
 static void other_conditional(mutants *m, pv_arena *a, pvi_cert *c)
 {
-    const pvi_hidden_sbcd h = { .step = some(m, 1e-4, 1), .smooth = some(m, 0.1, 100), .shrink = some(m, 1e-3, 1),
-                                .fixed_order = true, .last_iterate_only = true, .no_momentum = true, .convex = true };
+    const pvi_hidden_sbcd h = { .step = some(m, 1e-4, 1),
+                                .smooth = some(m, 0.1, 100),
+                                .shrink = some(m, 1e-3, 1),
+                                .fixed_order = true,
+                                .last_iterate_only = true,
+                                .no_momentum = true,
+                                .convex = true };
     const char *json;
     double epsilon;
     if (pvi_event_check(NULL, c->events) != PV_OK) return;
@@ -202,15 +207,21 @@ static void other_conditional(mutants *m, pv_arena *a, pvi_cert *c)
 
 static void agreeing(mutants *m, pv_arena *a, pvi_cert *c)
 {
-    c->settings = "{\"optimizer.noise\":\"linear:1,2\"}"; /* says nothing else, so that nothing contradicts it */
+    static const char *const settings[] = { "{\"optimizer.noise\":\"linear:1,2\"}",
+                                            "{\"optimizer.noise\":\"linear:1,2\",\"sampler\":\"poisson\"}",
+                                            "{\"optimizer.noise\":\"linear:1,2\",\"sampler\":\"fixed\"}",
+                                            "{\"optimizer.noise\":\"linear:1,2\",\"sampler\":\"cyclic\"}" };
     c->conditional = NULL;
     other_names(m, c);
     other_rows(m, c);
+    const char *s = c->sampler; /* the settings say nothing else, so that nothing contradicts them */
+    c->settings = settings[*s == 'p' ? 1 : *s == 'c' ? 3 : s[1] == 'i' ? 2 : 0];
+    if (c->n_kinds > 1) c->n_kinds = 1;
     if (draw(m, 2)) c->delta = fmin(some(m, 1e-12, 0.1), 1.0 - 0x1p-53);
     c->epsilon = draw(m, 3) ? 1e299 : some(m, 0.01, 100); /* most claims are large enough for any events */
     c->epsilon_replace = 1e300;
     c->delta_draws = pvi_draws_share(c->epsilon, c->delta);
-    if (draw(m, 6) == 0) c->weights = some_count(m);
+    if (draw(m, 6) == 0) c->weights = c->features = some_count(m);
     other_noise(m, a, c);
     if (draw(m, 4) == 0 && strcmp(c->optimizer, "sbcd") == 0) other_conditional(m, a, c);
 }
@@ -312,10 +323,15 @@ static void run_mutants(int64_t first, int64_t step, int64_t count)
     corpus_each("certificates-v2", ".json", mutant_load, &m);
     corpus_each("certificates-v3", ".json", mutant_load, &m);
     PVT_TRUE(m.files > 200);
-    for (int64_t k = first; k < count; k += step) one_mutant(&m, k);
-    printf("mutants %lld, %lld, ... below %lld: %lld held, %lld refused, %.1f s in all; slowest %.2f s: %s", (long long)first,
-           (long long)(first + step), (long long)count, (long long)m.held, (long long)m.refused, m.total, m.slowest,
-           m.question);
+    for (int64_t k = first; k < count; k += step) {
+        one_mutant(&m, k);
+        if (k / step % 5000 == 4999)
+            fprintf(stderr, "%lld mutants of %lld by process %lld\n", (long long)(k / step + 1),
+                    (long long)(count / step), (long long)first);
+    }
+    printf("mutants %lld, %lld, ... below %lld: %lld held, %lld refused, %.1f s in all; slowest %.2f s: %s",
+           (long long)first, (long long)(first + step), (long long)count, (long long)m.held, (long long)m.refused,
+           m.total, m.slowest, m.question);
     for (int i = 0; i < m.files; i++) pvi_free(m.ctx, m.text[i]);
     pv_ctx_free(m.ctx);
 }

@@ -77,7 +77,7 @@ static void check_numbers(pv_ctx *ctx, const uint8_t *p, const uint8_t *end)
     c.rounding_allowance = next_f64(&p, end);
     c.epsilon_replace = next_f64(&p, end);
     const double T = next_f64(&p, end);
-    all.n = all2.n = c.queries = T > 0 && T < 1e9 ? (int64_t)T : 3;
+    all.n = all2.n = c.queries = c.kinds[0].count = T > 0 && T < 1e9 ? (int64_t)T : 3;
     c.sensitivity = c.clip_norm + c.rounding_allowance;
     c.noise_stddev = c.noise_multiplier * c.sensitivity;
     half.a = c.noise_stddev / (2 * c.clip_norm);

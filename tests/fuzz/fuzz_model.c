@@ -46,7 +46,8 @@ static const char *valid(pv_ctx *ctx, size_t *len)
     static size_t size;
     if (!bytes) {
         char path[64], *cert, *text;
-        const pvi_cert c = fixture_cert();
+        pvi_cert c = fixture_cert();
+        c.version = 2; /* which binds no weights: otherwise every edit would end at the digests */
         if (pvi_cert_write(ctx, &c, &cert) != PV_OK) abort();
         const pvi_model_file m = fixture_model(cert);
         snprintf(path, sizeof path, "/dev/shm/privet-fuzz-%ld.pvt", (long)getpid());

@@ -141,6 +141,23 @@ static void gates_close(void **state)
 }
 
 /* What is written is what is checked, and nothing else passes. */
+/* Refused before the work begins, since a stranger's certificate may ask for it. */
+static void too_many_steps_are_refused(void **state)
+{
+    (void)state;
+    enum { K = 512 };
+    double z[K], rate;
+    for (int k = 0; k < K; k++) z[k] = 10;
+    static const int64_t sizes[][2] = { { (1 << 22) + 1, 1 }, { INT64_MAX, 1 }, { 1 << 20, 257 }, { INT64_MAX, K } };
+    for (int i = 0; i < 4; i++) {
+        const pvi_hidden_sbcd h = open_gates(sizes[i][0], sizes[i][1], z, 0.1, 1, 0);
+        PVT_IS(pvi_hidden_sbcd_rate(ctx, &h, &rate), PV_E_UNSUPPORTED);
+        PVT_TRUE(rate == INFINITY && strstr(pv_ctx_errmsg(ctx), "too many batches or epochs"));
+    }
+    const pvi_hidden_sbcd many = open_gates(20000, K, z, 0.1, 1, 0); /* 10^7 steps, 2 10^11 for each row on its own */
+    PVT_TRUE(rate_of(&many) > 0);
+}
+
 static void statement_is_checked(void **state)
 {
     (void)state;
@@ -321,6 +338,7 @@ int main(void)
                                       cmocka_unit_test(converges_and_grows),
                                       cmocka_unit_test(expansion_hides_nothing),
                                       cmocka_unit_test(gates_close),
+                                      cmocka_unit_test(too_many_steps_are_refused),
                                       cmocka_unit_test(statement_is_checked) };
     return cmocka_run_group_tests(all, setup, teardown);
 }
