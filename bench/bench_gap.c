@@ -1,9 +1,9 @@
 /* bench_gap.c - how far above the minimum does a private run end?
  *
- *   bench_gap RUNS DATA SCHEMA setting=value ... [-- setting=value ...] ...          (SCHEMA -: none)
+ *   bench_gap RUNS[:FIRST] DATA SCHEMA setting=value ... [-- setting=value ...] ...          (SCHEMA -: none)
  *
- * The settings before the first `--` hold for all; each later group is one variant, run RUNS times (seeds 1, 2, ...,
- * so the numbers can be repeated, and none of the runs is private).  The minimum is the lowest value that several
+ * The settings before the first `--` hold for all; each later group is one variant, run RUNS times (seeds FIRST,
+ * FIRST + 1, ..., from 1 unless said, so the numbers can be repeated, and none of the runs is private).  The minimum is the lowest value that several
  * trust-region runs without privacy reach; where a penalty has many local minima a gap may be negative.  Of every variant:
  * mean, standard deviation and least of the gap, mean gradient norm, smallest eigenvalue of the Hessian, accuracy, seconds.
  * Whatever is printed here is computed on the rows without noise. */
@@ -18,7 +18,7 @@ enum { MAX_VARIANTS = 64 };
 typedef struct bench {
     pv_ctx *ctx;
     pvi_matrix *m;
-    int n_common, runs;
+    int n_common, runs, first;
     char **common;
     pvi_job *job; /* of the non-private plan: model, penalty */
     pv_plan *plan;
@@ -149,7 +149,7 @@ static void variant(const bench *b, int n, char **pairs, double best, double *w)
     double sum = 0.0, square = 0.0, took = 0.0, least = INFINITY;
     point mean = { 0 };
     pv_plan *p = new_plan(b, n, pairs);
-    for (int k = 1; k <= b->runs; k++) {
+    for (int k = b->first; k < b->first + b->runs; k++) {
         char seed[32];
         snprintf(seed, sizeof seed, "run.seed=%d", k);
         set(b, p, seed);
@@ -164,7 +164,7 @@ static void variant(const bench *b, int n, char **pairs, double best, double *w)
         mean.accuracy += at.accuracy / b->runs;
     }
     sum /= b->runs;
-    printf("gap %.5f sd %.5f least %.5f gradient %.5f lowest %+.5f accuracy %.4f seconds %.3f ", sum,
+    printf("gap %.7f sd %.7f least %.7f gradient %.6f lowest %+.5f accuracy %.4f seconds %.3f ", sum,
            sqrt(fmax(0.0, square / b->runs - sum * sum)), least, mean.gradient, mean.lowest, mean.accuracy, took);
     for (int i = 0; i < n; i++) printf(" %s", pairs[i]);
     printf("\n");
@@ -175,9 +175,11 @@ static void variant(const bench *b, int n, char **pairs, double best, double *w)
 int main(int argc, char **argv)
 {
     bench b = { 0 };
-    if (argc < 4) return fprintf(stderr, "usage: bench_gap RUNS DATA SCHEMA setting=value ... -- ...\n"), 2;
+    if (argc < 4) return fprintf(stderr, "usage: bench_gap RUNS[:FIRST] DATA SCHEMA setting=value ... -- ...\n"), 2;
     if (pv_ctx_create(NULL, &b.ctx) != PV_OK) return 1;
+    const char *colon = strchr(argv[1], ':');
     b.runs = atoi(argv[1]);
+    b.first = colon ? atoi(colon + 1) : 1;
     b.common = argv + 4;
     while (4 + b.n_common < argc && strcmp(argv[4 + b.n_common], "--") != 0) b.n_common++;
     b.plan = new_plan(&b, 0, NULL);
