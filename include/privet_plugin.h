@@ -352,7 +352,7 @@ typedef struct pv_mirror_ops {
     pv_status (*check)(pv_ctx *ctx, const pv_reg_ops *reg, const pv_set_ops *set); /* or PV_E_UNSUPPORTED */
     void (*step)(const pv_problem *p, double eta, const double *g, double *w);
     double (*divergence)(const pv_problem *p, const double *x, const double *w);
-    double (*modulus)(const pv_problem *p); /* of strong convexity, in the norm whose ball the set is (else l2) */
+    double (*modulus)(const pv_problem *p); /* of strong convexity, in a norm that is nowhere below l2's */
 } pv_mirror_ops;
 
 /* ---- accountant ---------------------------------------------------------------------------

@@ -78,7 +78,13 @@ enum { PVI_BY_ACCOUNTANT, PVI_BY_PAPER };
 pv_status pvi_paper_batches(const pv_problem *p, int64_t T, double *z); /* DP-LSSGD                          */
 pv_status pvi_paper_full(const pv_problem *p, const char *theorem, bool needs_set, int64_t T, double *z);
 pv_status pvi_paper_step(const pv_problem *p, const char *theorem, double step, double most, double momentum);
-int64_t pvi_paper_steps(const pv_problem *p);
+int64_t pvi_paper_pgd_steps(const pv_problem *p);
+int64_t pvi_paper_fw_steps(const pv_problem *p);
+pv_status pvi_paper_vertices(const pv_problem *p, int64_t T, double *z); /* DP-FW-L2 */
+double pvi_paper_fw_gamma(const pv_problem *p, int64_t T);
+int64_t pvi_paper_pmd_steps(const pv_problem *p);
+double pvi_paper_pmd_factor(const pv_problem *p, double modulus);                    /* of 1/L */
+pv_status pvi_paper_joint(const pv_problem *p, int64_t T, double growth, double *z); /* DP-TR                 */
 pv_status pvi_paper_selection(const pv_problem *p, int64_t T, double *z); /* DP-FW-L1                        */
 int64_t pvi_paper_choices(const pv_problem *p);
 double pvi_paper_gamma(const pv_problem *p, int64_t T);

@@ -6,7 +6,7 @@
  *           w_t = w_{t-1} + gamma_t (v_t - w_{t-1}),        gamma_t = 2/(t + 2)                  (2)
  * Returns   w_T by default; `random` is what the theorem bounds
  *
- * Names     T: steps   gamma: step, a constant when given (1/sqrt(T) in the theorem for non-convex losses)
+ * Names     T: steps   gamma: step, a constant when given (1/(||C|| sqrt(T)) in the theorem for non-convex losses)
  * Privacy   (1) and (2) act on released values only: T repetitions of one gradient query.
  * Defaults  T from 10 to 500, where the gain of a step and the noise of its vertex balance (defaults.c).
  * Cost      one query, one linear oracle and O(d) per step.
@@ -27,7 +27,7 @@ typedef struct state {
 static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
                                    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false,
                                      "gamma, step towards the vertex; auto: 2/(t + 2)", NULL },
-                                   PVI_CALIBRATION_ROW(cfg, "paper: noise, gamma = 1/sqrt(T) and T as there"),
+                                   PVI_CALIBRATION_ROW(cfg, "paper: noise, gamma = 1/(||C|| sqrt(T)) and T as there"),
                                    { 0 } };
 
 static pv_status resolve(void *c_, const pv_problem *p)
@@ -37,17 +37,16 @@ static pv_status resolve(void *c_, const pv_problem *p)
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "optimizer=fw-l2 needs a differentiable penalty, and reg=%s is not: use reg=none or l2",
                         p->reg->head.name);
-    if (c->calibration == PVI_BY_PAPER && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
+    if (c->calibration == PVI_BY_PAPER && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_fw_steps(p);
     if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_default_fw_steps(p, 10, 500);
-    if (isnan(c->step) && c->calibration == PVI_BY_PAPER) c->step = 1.0 / sqrt((double)c->loop.steps);
+    if (isnan(c->step) && c->calibration == PVI_BY_PAPER) c->step = fmin(pvi_paper_fw_gamma(p, c->loop.steps), 1.0);
     return PV_OK;
 }
 
 static pv_status noise(const void *c_, const pv_problem *p, double *z)
 {
     const cfg *c = c_;
-    return c->calibration == PVI_BY_PAPER ? pvi_paper_full(p, "Theorem 4 of DP-FW-L2", true, c->loop.steps, z)
-                                          : PV_OK;
+    return c->calibration == PVI_BY_PAPER ? pvi_paper_vertices(p, c->loop.steps, z) : PV_OK;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)

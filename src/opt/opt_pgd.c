@@ -43,7 +43,7 @@ static pv_status resolve(void *c_, const pv_problem *p)
     cfg *c = c_;
     if (c->calibration == PVI_BY_PAPER) {
         if (isnan(c->momentum)) c->momentum = 0.0;
-        if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
+        if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_pgd_steps(p);
         return isnan(c->step) ? pvi_default_step(p, 0.5, &c->step) : PV_OK;
     }
     pvi_pace pace = { c->step, c->momentum, c->loop.steps };

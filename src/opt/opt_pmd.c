@@ -9,8 +9,9 @@
  *
  * Names     gamma: step   T: steps   D: divergence
  * Privacy   (1) acts on released values only: T repetitions of one gradient query.
- * Defaults  the map made for the set; gamma = m/L (m/(2L) with calibration=paper), m the map's modulus of strong
- *           convexity; T from 20 to 1000, so that optimisation and noise balance (defaults.c).
+ * Defaults  the map made for the set; gamma = m/L, m the map's modulus of strong convexity in a norm not below l2's,
+ *           for which a step decreases a smooth objective without noise; T from 20 to 1000, so that optimisation and
+ *           noise balance (defaults.c).  calibration=paper: m/(2L ||C||^2) and T by Theorem 5 (paper.c (8)).
  * Cost      one query and one mirror step, O(d) or O(d log d), per iteration.
  * Reference DP-PMD for non-convex non-smooth losses; Beck, Teboulle 2003 for the maps. */
 #include "opt/opt.h"
@@ -32,7 +33,7 @@ static const pv_param params[] = {
     PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
     { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "gamma, step size; auto: at most 1/L", NULL },
     { "mirror", PV_STR, offsetof(cfg, mirror), 0, 0, 0, false, "mirror map; auto: the one made for the set", "auto" },
-    PVI_CALIBRATION_ROW(cfg, "paper: noise, step 1/(2L) and T as there"),
+    PVI_CALIBRATION_ROW(cfg, "paper: noise, step 1/(2L ||C||^2) and T as there"),
     { 0 }
 };
 
@@ -52,8 +53,8 @@ static pv_status resolve(void *c_, const pv_problem *p)
     pv_status s = choose_map(c, p);
     if (s != PV_OK) return s;
     if (c->calibration == PVI_BY_PAPER) {
-        if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_steps(p);
-        return isnan(c->step) ? pvi_default_step(p, 0.5 * c->map->modulus(p), &c->step) : PV_OK;
+        if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_pmd_steps(p);
+        return isnan(c->step) ? pvi_default_step(p, pvi_paper_pmd_factor(p, c->map->modulus(p)), &c->step) : PV_OK;
     }
     const pvi_pace_rule rule = { .factor = c->map->modulus(p), .least = 20, .most = 1000 };
     pvi_pace pace = { c->step, 0.0, c->loop.steps };
@@ -69,7 +70,8 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     const cfg *c = c_;
     if (c->calibration != PVI_BY_PAPER) return PV_OK;
     const pv_status s = pvi_paper_full(p, theorem, true, c->loop.steps, z);
-    return s == PV_OK ? pvi_paper_step(p, theorem, c->step, 0.5 * c->map->modulus(p) / pvi_smoothness(p), 0.0) : s;
+    const double most = pvi_paper_pmd_factor(p, c->map->modulus(p)) / pvi_smoothness(p);
+    return s == PV_OK ? pvi_paper_step(p, theorem, c->step, most, 0.0) : s;
 }
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)

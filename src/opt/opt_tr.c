@@ -18,15 +18,21 @@
  *           (d) gradient and Hessian in one vector, clipped together: the two are never large at once, and for
  *               logistic rows the Hessian is free up to weight 0.7 (glm_joint.c);
  *           (e) exact Gaussian composition, all releases averaged, and noise shaped by the rows' second moments.
- *           calibration=paper has none of (a)-(e) but its own sensitivities 2 G and 2 K sqrt d with equal shares;
- *           with accountant=zcdp:conversion=paper its variances are 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi), as
- *           printed.
+ *           calibration=paper has none of (a)-(e) but its own sensitivities 2 G and 2 K sqrt d with equal shares, and
+ *           the variances 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi) of its Theorem 14 (paper.c (9)); what is certified
+ *           is the accountant's epsilon for them.
  * Defaults  T = 48, growth 1; the rest in region.c.
  * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 7 d^2 doubles,
  *           and turned rows as floats.
  * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region
  *           method, ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */
 #include "opt/region.h"
+
+static pv_status noise(const void *c_, const pv_problem *p, double *z)
+{
+    const pvi_second_cfg *c = c_;
+    return c->calibration == PVI_SECOND_PAPER ? pvi_paper_joint(p, c->loop.steps, c->growth, z) : PV_OK;
+}
 
 const pv_optimizer_ops pv_optimizer_tr = {
     .head = { .abi = PV_PLUGIN_ABI,
@@ -42,6 +48,7 @@ const pv_optimizer_ops pv_optimizer_tr = {
     .init = pvi_region_init,
     .step = pvi_region_step,
     .steps = pvi_loop_steps,
+    .noise = noise,
     .joint = pvi_second_joint,
     .warn = pvi_second_warn,
 };

@@ -3,7 +3,9 @@
  * With 1/p + 1/q = 1 (p = 1 + max(1, ln d) >= 2):
  *   (1)  psi'(x)_j  = sign(x_j) |x_j|^{q-1} ||x||_q^{2-q},  and its inverse is the same with p in place of q
  *   (2)  D(x, w)    = (||x||_q^2 + ||w||_q^2)/2 - <psi'(w), x>
- *   (3)  modulus    q - 1 in l_q, hence (q - 1) d^{-2(q-1)/q} >= 1/(e^2 max(1, ln d)) in l1
+ *   (3)  modulus    q - 1 = 1/max(1, ln d) in l_q.  What is L-smooth in l2 is so in l_q, since ||x||_2 <= ||x||_q:
+ *                   steps up to (q - 1)/L decrease it.  (By way of l1, (q - 1) d^{-2(q-1)/q}, they would be e^{2/q}
+ *                   times shorter: 4.5 times at 21 weights.)
  *
  * The step with a penalty a ||x||_1: with theta = psi'(w) - eta g, minimise psi(x) - <theta, x> + eta a ||x||_1 over
  * ||x||_1 <= R.  With a multiplier m >= 0 for the ball and mu = eta a + m, the optimality conditions say that
@@ -129,8 +131,7 @@ static double divergence(const pv_problem *p, const double *x, const double *w) 
 
 static double modulus(const pv_problem *p) /* (3) */
 {
-    const double q = q_of(p->d);
-    return (q - 1.0) * pow((double)p->d, -2.0 * (q - 1.0) / q);
+    return q_of(p->d) - 1.0;
 }
 
 const pv_mirror_ops pv_mirror_pnorm = {

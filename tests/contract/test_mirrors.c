@@ -110,11 +110,16 @@ static void every_slot_is_filled(void **state)
     PVT_TRUE(pvi_mirror_default((const pv_set_ops *)pv_find(PV_KIND_set, "l1ball")) == map_named("pnorm"));
 }
 
-static double l1_or_l2(const pv_problem *p, const double *x, const double *w)
+/* In the norm of the map's modulus: l2, l1 on the simplex, l_q on the l1 ball. */
+static double distance(const pv_problem *p, const double *x, const double *w)
 {
-    double a = 0.0, b = 0.0;
-    for (int64_t j = 0; j < p->d; j++) a += fabs(x[j] - w[j]), b += (x[j] - w[j]) * (x[j] - w[j]);
-    return !strcmp(p->set->head.name, "l2ball") ? sqrt(b) : a;
+    const char *set = p->set->head.name;
+    const double power = !strcmp(set, "l2ball")   ? 2.0
+                         : !strcmp(set, "l1ball") ? 1.0 + 1.0 / fmax(1.0, log((double)p->d))
+                                                  : 1.0;
+    double sum = 0.0;
+    for (int64_t j = 0; j < p->d; j++) sum += pow(fabs(x[j] - w[j]), power);
+    return pow(sum, 1.0 / power);
 }
 
 static void divergence_and_modulus_follow_the_definition(void **state)
@@ -129,11 +134,26 @@ static void divergence_and_modulus_follow_the_definition(void **state)
             member(&s, &p, w, round % 3);
             for (int64_t j = 0; round % 5 == 0 && j < p.d; j++) /* close together, inside the set */
                 x[j] = w[j] + 1e-4 * (x[j] - w[j]);
-            const double D = map_at(i)->divergence(&p, x, w), far = l1_or_l2(&p, x, w);
+            const double D = map_at(i)->divergence(&p, x, w), far = distance(&p, x, w);
             PVT_NEAR(D, by_definition(map_at(i)->head.name, x, w, p.d), 1e-12);
             PVT_CHECK(D >= 0.5 * map_at(i)->modulus(&p) * far * far * (1.0 - 1e-9) - 1e-14,
                       "%s d=%lld: D = %g, distance %g", map_at(i)->head.name, (long long)p.d, D, far);
         }
+}
+
+/* From a point of equal weights, w + t (1, -1, 1, ...) has D = (q - 1)/2 of the squared l_q distance for small t: no
+ * larger modulus is true. */
+static void the_modulus_of_pnorm_is_tight(void **state)
+{
+    (void)state;
+    enum { D = 8 };
+    const pv_problem p = problem(D, "none", "l1ball");
+    const double q = 1.0 + 1.0 / log(D);
+    double w[D], x[D];
+    for (int j = 0; j < D; j++) w[j] = 0.1, x[j] = 0.1 + (j % 2 ? -1e-3 : 1e-3);
+    const double far = distance(&p, x, w);
+    PVT_NEAR(map_named("pnorm")->modulus(&p), q - 1.0, 1e-15);
+    PVT_REL(map_named("pnorm")->divergence(&p, x, w), 0.5 * (q - 1.0) * far * far, 1e-3);
 }
 
 static void entropy_divergence_has_all_its_digits(void **state)
@@ -385,6 +405,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         cmocka_unit_test(every_slot_is_filled),
         cmocka_unit_test(divergence_and_modulus_follow_the_definition),
+        cmocka_unit_test(the_modulus_of_pnorm_is_tight),
         cmocka_unit_test(entropy_divergence_has_all_its_digits),
         cmocka_unit_test(steps_are_exact_minimisers),
         cmocka_unit_test(pnorm_step_meets_its_conditions),

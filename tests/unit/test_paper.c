@@ -85,22 +85,83 @@ static void gradient_methods(void **state)
              zcdp_multiplier(50, 2, 1e-5), 1e-6);
     PVT_NEAR(multiplier("optimizer=fw-l2 set=l2ball optimizer.steps=400 budget.epsilon=5 budget.delta=0.001", 5),
              zcdp_multiplier(400, 5, 0.001), 1e-6);
-    /* T = n epsilon/sqrt(d ln(1/delta)); bias included, d = 21 */
+}
+
+/* Gaussian width of the unit ball of l1 in d dimensions, E max |N_j| = int_0^inf 1 - (1 - 2 Q(t))^d dt, and of l2's,
+ * E ||N||; neither shares a line with the sets' own. */
+static double width_l1(int d)
+{
+    double sum = 0.0;
+    for (double t = 5e-5; t < 12.0; t += 1e-4) sum += 1e-4 * (1.0 - pow(erf(t / sqrt(2.0)), d));
+    return sum;
+}
+
+static double width_l2(int d)
+{
+    return sqrt(2.0) * exp(lgamma(0.5 * (d + 1)) - lgamma(0.5 * d));
+}
+
+/* steps and step of a plan, beside what the theorem gives; L = 0.25 for rows of length 1, d = 21 with the bias. */
+static void pace(const char *settings, double steps, const char *key, double step)
+{
     char *json;
-    PVT_OK(cost("optimizer=pgd budget.epsilon=0.5 budget.delta=1e-5", &json));
-    PVT_NEAR(number(json, "steps"), ceil(10000 * 0.5 / sqrt(21 * log(1e5))), 0.0);
+    const pv_status s = cost(settings, &json);
+    PVT_CHECK(s == PV_OK, "%s: %s", settings, pv_ctx_errmsg(ctx));
+    PVT_CHECK(number(json, "steps") == steps, "%s: %g steps, not %g", settings, number(json, "steps"), steps);
+    PVT_CHECK(fabs(number(json, key) - step) <= 1e-5 * step, "%s: step %g, not %g", settings, number(json, key),
+              step);
     pv_string_free(ctx, json);
+}
+
+#define BUDGET "budget.epsilon=0.5 budget.delta=1e-5 "
+static void steps_of_gradient_methods(void **state)
+{
+    (void)state;
+    const double n_eps = 10000 * 0.5, l = log(1e5), w1 = width_l1(21), w2 = width_l2(21);
+    for (double r = 0.5; r < 7.0; r *= 2.5) { /* below 1, above 1 */
+        char text[256];
+        const double W1 = r * r * (1.0 + w1 * w1), W2 = r * r * (1.0 + w2 * w2);
+        /* Theorem 2: d, not the set */
+        snprintf(text, sizeof text, "optimizer=pgd set=l1ball set.radius=%g " BUDGET, r);
+        pace(text, ceil(n_eps / sqrt(21 * l)), "optimizer.step", 2.0);
+        /* Theorem 4 */
+        snprintf(text, sizeof text, "optimizer=fw-l2 set=l1ball set.radius=%g " BUDGET, r);
+        double T = ceil(n_eps / sqrt(W1 * l));
+        pace(text, T, "optimizer.step", 1.0 / (r * sqrt(T)));
+        /* Theorem 5: Euclidean, and ||.||_q^2/2 of modulus q - 1 = 1/ln d */
+        const double least = fmax(1.0, r * r);
+        snprintf(text, sizeof text, "optimizer=pmd set=l2ball set.radius=%g " BUDGET, r);
+        pace(text, ceil(n_eps * r / sqrt(W2 * l)), "optimizer.step", 2.0 / least);
+        snprintf(text, sizeof text, "optimizer=pmd set=l1ball set.radius=%g " BUDGET, r);
+        pace(text, ceil(n_eps * r / sqrt(W1 * l)), "optimizer.step", 2.0 / log(21) / least);
+    }
+}
+
+/* Theorem 14 of DP-TR: on the mean, gradients get 4 G^2 T/(n^2 phi), and Hessian entries 4 d M^2 T/(n^2 phi).  The
+ * release (g, s H) with s = G/(M sqrt d) has noise z 2 sqrt(2) G/n a coordinate. */
+static void trust_region(void **state)
+{
+    (void)state;
+    const double l = log(1e5), phi = pow(sqrt(1.0 + l) - sqrt(l), 2.0), T = 10;
+    const double z = multiplier("optimizer=tr optimizer.steps=10 budget.epsilon=1 budget.delta=1e-5 "
+                                "budget.relation=replace",
+                                1.0);
+    PVT_NEAR(z * 2.0 * sqrt(2.0), sqrt(4.0 * T / phi), 1e-4);
+    refused("optimizer=tr optimizer.growth=2", "steps of equal budget");
+    refused("optimizer=tr sampler=poisson", "releases of all rows");
 }
 
 static void conditions_of_gradient_methods(void **state)
 {
     (void)state;
-    refused("optimizer=pgd optimizer.step=2.01", "must be at most 2 (1/(2L))");
+    refused("optimizer=pgd optimizer.step=2.01", "must be at most 2;");
     refused("optimizer=pgd optimizer.momentum=0.5", "has no momentum");
     refused("optimizer=pgd sampler=poisson", "gradients of all rows");
     refused("optimizer=pmd", "a bounded set");
     refused("optimizer=pmd set=simplex", "symmetric about 0, and set=simplex is not");
     refused("optimizer=pmd set=l2ball optimizer.step=3", "must be at most 2");
+    refused("optimizer=pmd set=l2ball set.radius=2 optimizer.step=0.51", "must be at most 0.5");
+    refused("optimizer=fw-l2 set=l2ball set.radius=0.1 optimizer.steps=50", "its step 1/(||C|| sqrt(T)) = 1.41");
     refused("optimizer=fw-l2 set=box set.lo=-1 set.hi=2", "symmetric about 0, and set=box is not");
     multiplier("optimizer=fw-l2 set=box set.lo=-2 set.hi=2", 1.0);
 }
@@ -190,6 +251,8 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test_setup_teardown(gradient_methods, setup, teardown),
+        cmocka_unit_test_setup_teardown(steps_of_gradient_methods, setup, teardown),
+        cmocka_unit_test_setup_teardown(trust_region, setup, teardown),
         cmocka_unit_test_setup_teardown(conditions_of_gradient_methods, setup, teardown),
         cmocka_unit_test_setup_teardown(selections, setup, teardown),
         cmocka_unit_test_setup_teardown(balls, setup, teardown),
