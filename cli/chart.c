@@ -104,10 +104,16 @@ static bool has_printed(const item *it, int k)
     return false;
 }
 
+/* Curves along training runs end with the model that is returned. */
+static bool ends_with_model(const item *it, int k)
+{
+    return it->curve && (it->panels[k].flags & CURVE);
+}
+
 static int key_rows(const item *it, int k)
 {
     const sweep *s = sweep_of(it, k);
-    int n = has_printed(it, k);
+    int n = has_printed(it, k) + ends_with_model(it, k);
     for (const line *l = s->lines; l->label; l++) n++;
     return two_columns(s) ? (n + 1) / 2 : n;
 }
@@ -140,7 +146,7 @@ static void draw_spread(const plot *p, const point *q, const axis *x, const axis
 }
 
 static void draw_line(const plot *p, const summary *s, int k, const char *label, const axis *x, const axis *y,
-                      int series)
+                      int series, bool model)
 {
     double *px = calloc((size_t)s->n + 2, sizeof *px), *py = calloc((size_t)s->n + 2, sizeof *py);
     int n = 0;
@@ -158,8 +164,9 @@ static void draw_line(const plot *p, const summary *s, int k, const char *label,
         py[n++] = on(y, q->mean);
     }
     plot_line(p, px, py, n, series);
-    for (int i = 0; i < n && n < 32; i++)
+    for (int i = 0; i + model < n && n < 32; i++)
         if (px[i] > p->x0 && px[i] < p->x1) plot_dot(p, px[i], py[i], 3.2, series);
+    if (model && n) plot_diamond(p, px[n - 1], py[n - 1], series);
     free(px);
     free(py);
 }
@@ -189,11 +196,13 @@ void panel_draw(FILE *f, const item *it, int k, const summary *s, double left, d
     int shown = 0;
     for (int i = 0; sw->lines[i].label; i++) {
         if (!is_drawn(s, k, sw->lines[i].label)) continue;
-        draw_line(&p, s, k, sw->lines[i].label, &x, &y, i);
+        draw_line(&p, s, k, sw->lines[i].label, &x, &y, i, ends_with_model(it, k));
         draw_paper(&p, s, k, sw->lines[i].label, &x, &y, i);
         plot_key(&p, two ? shown / 2 : shown, two && shown % 2, i, sw->lines[i].label);
         shown++;
     }
     if (has_printed(it, k)) plot_key_cross(&p, two ? shown / 2 : shown, two && shown % 2, "printed in the paper");
+    shown += has_printed(it, k);
+    if (ends_with_model(it, k)) plot_key_diamond(&p, two ? shown / 2 : shown, two && shown % 2, "model returned");
     plot_close(&p);
 }

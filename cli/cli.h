@@ -164,8 +164,10 @@ void plot_area(const plot *p, const double *x, const double *y, int n);
 void plot_dot(const plot *p, double x, double y, double radius, int series);
 void plot_bar(const plot *p, double x, double y0, double y1, int series); /* spread */
 void plot_cross(const plot *p, double x, double y, int series);
+void plot_diamond(const plot *p, double x, double y, int series);
 void plot_key(const plot *p, int row, bool right, int series, const char *label);
 void plot_key_cross(const plot *p, int row, bool right, const char *label);
+void plot_key_diamond(const plot *p, int row, bool right, const char *label);
 void plot_diagonal(const plot *p, bool falling);
 void plot_text(const plot *p, double x, double y, const char *anchor, const char *text);
 void plot_close(const plot *p);

@@ -9,8 +9,9 @@
 #include <stdarg.h>
 
 enum { W = 360, H = 300, LEFT = 70, TOP = 40, RIGHT = 24, BOTTOM = 56 };
-static const char *const colours[] = { "#0b62a8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9" };
-static const char *const dashes[] = { "none", "7 4", "2 3", "10 3 2 3", "5 5", "1 4" };
+static const char *const colours[] = { "#0b62a8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7b5aa6" };
+static const char *const dashes[] = { "none", "7 4", "2 3", "10 3 2 3", "5 5", "1 4", "12 4" };
+enum { SERIES = sizeof colours / sizeof *colours };
 static const char ink[] = "#1b2733", grid[] = "#dfe4ea", shade[] = "#cfe3f5", soft[] = "#5b6b7b";
 
 const int plot_width = LEFT + W + RIGHT, plot_height = TOP + H + BOTTOM, plot_key_height = 20;
@@ -81,7 +82,7 @@ void plot_line(const plot *p, const double *x, const double *y, int n, int serie
     fprintf(p->f,
             "<polyline class=\"series%d\" fill=\"none\" stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"2.5\" "
             "points=\"",
-            series % 6, colours[series % 6], dashes[series % 6]);
+            series % SERIES, colours[series % SERIES], dashes[series % SERIES]);
     points(p, x, y, n);
     fputs("\"/>\n", p->f);
 }
@@ -96,8 +97,8 @@ void plot_area(const plot *p, const double *x, const double *y, int n)
 
 void plot_dot(const plot *p, double x, double y, double radius, int series)
 {
-    fprintf(p->f, "<circle class=\"dot%d\" cx=\"%.2f\" cy=\"%.2f\" r=\"%.1f\" fill=\"%s\"/>\n", series % 6, px(p, x),
-            py(p, y), radius, colours[series % 6]);
+    fprintf(p->f, "<circle class=\"dot%d\" cx=\"%.2f\" cy=\"%.2f\" r=\"%.1f\" fill=\"%s\"/>\n", series % SERIES,
+            px(p, x), py(p, y), radius, colours[series % SERIES]);
 }
 
 /* From y0 to y1, with short ends: how far runs spread.  What lies outside the frame is cut. */
@@ -108,7 +109,16 @@ void plot_bar(const plot *p, double x, double y0, double y1, int series)
     fprintf(p->f,
             "<path class=\"series%d\" stroke=\"%s\" stroke-width=\"1.3\" fill=\"none\" "
             "d=\"M%.2f %.2fV%.2fM%.2f %.2fh8M%.2f %.2fh8\"/>\n",
-            series % 6, colours[series % 6], at, low, top, at - 4, low, at - 4, top);
+            series % SERIES, colours[series % SERIES], at, low, top, at - 4, low, at - 4, top);
+}
+
+/* Hollow, so that the line through it shows. */
+static void diamond(const plot *p, double x, double y, const char *class, const char *colour)
+{
+    fprintf(
+        p->f,
+        "<path class=\"%s\" stroke=\"%s\" stroke-width=\"1.8\" fill=\"none\" d=\"M%.2f %.2fl6 6l-6 6l-6 -6z\"/>\n",
+        class, colour, x, y - 6);
 }
 
 static void cross(const plot *p, double x, double y, const char *class, const char *colour)
@@ -120,8 +130,16 @@ static void cross(const plot *p, double x, double y, const char *class, const ch
 
 void plot_cross(const plot *p, double x, double y, int series)
 {
-    static const char *const classes[] = { "series0", "series1", "series2", "series3", "series4", "series5" };
-    cross(p, px(p, x), py(p, y), classes[series % 6], colours[series % 6]);
+    char class[16];
+    snprintf(class, sizeof class, "series%d", series % SERIES);
+    cross(p, px(p, x), py(p, y), class, colours[series % SERIES]);
+}
+
+void plot_diamond(const plot *p, double x, double y, int series)
+{
+    char class[16];
+    snprintf(class, sizeof class, "series%d", series % SERIES);
+    diamond(p, px(p, x), py(p, y), class, colours[series % SERIES]);
 }
 
 static double key_x(bool right)
@@ -141,15 +159,21 @@ void plot_key(const plot *p, int row, bool right, int series, const char *label)
     fprintf(p->f,
             "<line class=\"series%d\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
             "stroke-dasharray=\"%s\" stroke-width=\"2.5\"/>\n",
-            series % 6, x, y, x + 30, y, colours[series % 6], dashes[series % 6]);
-    fprintf(p->f, "<circle class=\"dot%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\" fill=\"%s\"/>\n", series % 6, x + 15, y,
-            colours[series % 6]);
+            series % SERIES, x, y, x + 30, y, colours[series % SERIES], dashes[series % SERIES]);
+    fprintf(p->f, "<circle class=\"dot%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\" fill=\"%s\"/>\n", series % SERIES,
+            x + 15, y, colours[series % SERIES]);
     text_at(p, x + 38, y + 4, "start", "ink", label);
 }
 
 void plot_key_cross(const plot *p, int row, bool right, const char *label)
 {
     cross(p, key_x(right) + 15, key_y(row), "soft", soft);
+    text_at(p, key_x(right) + 38, key_y(row) + 4, "start", "ink", label);
+}
+
+void plot_key_diamond(const plot *p, int row, bool right, const char *label)
+{
+    diamond(p, key_x(right) + 15, key_y(row), "soft", soft);
     text_at(p, key_x(right) + 38, key_y(row) + 4, "start", "ink", label);
 }
 

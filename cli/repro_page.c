@@ -163,7 +163,7 @@ static void table(const sheet *o, const item *it, int k, const summary *s)
     if (w->flags & CURVE) cell(o, true, words);
     else put_head(o, words, w->below);
     for (int i = 0; i < n; i += each) {
-        snprintf(words, sizeof words, isnan(xs[i]) ? "at the end" : "%.4g", xs[i]);
+        snprintf(words, sizeof words, !isnan(xs[i]) ? "%.4g" : it->curve ? "model returned" : "at the end", xs[i]);
         cell(o, true, words);
     }
     end_head(o, (n + each - 1) / each + 1);

@@ -84,24 +84,30 @@ static pv_status plan_of(cli *c, const item *it, const place *p, const char *wor
 
 /* ---- measuring ---------------------------------------------------------------------------------------------- */
 
-static double now(void)
+double repro_clock(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* neighbours on the machine do not count */
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double repro_training_began;
+double repro_training_began, repro_training_ended;
 
-static void keep_curve(jv curve, const char *key, record *r)
+static void add_to_curve(record *r, double x, double y)
 {
-    for (jv_iter it = jv_begin(curve); jv_next(&it);) {
-        r->curve_x = realloc(r->curve_x, sizeof(double) * (size_t)(r->n_curve + 1));
-        r->curve_y = realloc(r->curve_y, sizeof(double) * (size_t)(r->n_curve + 1));
-        if (!r->curve_x || !r->curve_y) abort();
-        r->curve_x[r->n_curve] = jv_num(jv_get(it.value, "step"));
-        r->curve_y[r->n_curve++] = jv_num(jv_get(it.value, key));
-    }
+    r->curve_x = realloc(r->curve_x, sizeof(double) * (size_t)(r->n_curve + 1));
+    r->curve_y = realloc(r->curve_y, sizeof(double) * (size_t)(r->n_curve + 1));
+    if (!r->curve_x || !r->curve_y) abort();
+    r->curve_x[r->n_curve] = x;
+    r->curve_y[r->n_curve++] = y;
+}
+
+/* Iterates along the run, and at its end the model that is returned: an average or a choice of them. */
+static void keep_curve(jv diagnostics, double steps, const char *key, record *r)
+{
+    for (jv_iter it = jv_begin(jv_get(diagnostics, "curve")); jv_next(&it);)
+        add_to_curve(r, jv_num(jv_get(it.value, "step")), jv_num(jv_get(it.value, key)));
+    add_to_curve(r, steps, jv_num(jv_get(diagnostics, key)));
 }
 
 static pv_status keep_summary(cli *c, const item *it, const pv_result *result, record *r)
@@ -113,7 +119,7 @@ static pv_status keep_summary(cli *c, const item *it, const pv_result *result, r
     r->m[M_EPSILON] = jv_num(jv_get((jv) { json }, "epsilon"));
     r->m[M_OBJECTIVE] = jv_num(jv_get(diagnostics, "objective"));
     r->m[M_GRADIENT] = jv_num(jv_get(diagnostics, "projected_gradient"));
-    if (it->curve) keep_curve(jv_get(diagnostics, "curve"), it->curve, r);
+    if (it->curve) keep_curve(diagnostics, jv_num(jv_get((jv) { json }, "steps")), it->curve, r);
     pv_string_free(c->ctx, json);
     return PV_OK;
 }
@@ -153,9 +159,9 @@ static pv_status train(cli *c, const item *it, const place *p, pv_plan *plan, co
     char model[4200];
     pv_result *result = NULL;
     snprintf(model, sizeof model, "%s/.model.pvt", p->out);
-    repro_training_began = now();
+    repro_training_began = repro_training_ended = repro_clock();
     pv_status s = pv_plan_run(plan, &result);
-    r->m[M_SECONDS] = now() - repro_training_began;
+    r->m[M_SECONDS] = repro_training_ended - repro_training_began;
     if (s == PV_OK) s = keep_summary(c, it, result, r);
     if (s == PV_OK) s = keep_certificate(c, it, p, result, r);
     if (s == PV_OK) s = pv_result_save(result, model);
@@ -180,8 +186,7 @@ int run_once(cli *c, const item *it, const place *p, record *r)
     pv_plan *plan = NULL;
     char *test = NULL;
     for (int i = 0; i < MEASURES; i++) r->m[i] = NAN;
-    if (it->sweeps[r->sweep].compute)
-        return it->sweeps[r->sweep].compute(c, strchr(r->command, '#') + 1, r);
+    if (it->sweeps[r->sweep].compute) return it->sweeps[r->sweep].compute(c, strchr(r->command, '#') + 1, r);
     pv_status s = plan_of(c, it, p, r->command, &plan, &test);
     if (s == PV_OK) s = it->plan ? ask_plan(c, it, plan, r) : train(c, it, p, plan, test, r);
     pv_plan_free(plan);
