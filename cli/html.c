@@ -187,6 +187,18 @@ static void definition(FILE *f, jv v)
             cost_text(jv_num(jv_get(v, "delta")), delta));
 }
 
+/* A certificate has one field for the noise of every mechanism. */
+static void noise_fact(FILE *f, jv c)
+{
+    char mechanism[32];
+    const double scale = jv_num(jv_get(c, "noise_stddev"));
+    jv_str(jv_get(c, "mechanism"), mechanism, sizeof mechanism);
+    if (strcmp(mechanism, "select") == 0)
+        fact(f, "epsilon of each private choice", "%.6g", 1.0 / jv_num(jv_get(c, "noise_multiplier")));
+    else if (strcmp(mechanism, "ball") == 0) fact(f, "noise, radius of the ball", "%.6g", scale);
+    else fact(f, "noise, standard deviation", "%.6g", scale);
+}
+
 static void guarantee(FILE *f, const findings *r)
 {
     const jv c = r->certificate;
@@ -207,7 +219,7 @@ static void guarantee(FILE *f, const findings *r)
     fputs("</td></tr>\n", f);
     fact(f, "bound on what one row adds to a release", "%g", jv_num(jv_get(c, "clip_norm")));
     fact(f, "sensitivity, rounding included", "%.8g", jv_num(jv_get(c, "sensitivity")));
-    fact(f, "noise, standard deviation", "%.6g", jv_num(jv_get(c, "noise_stddev")));
+    noise_fact(f, c);
     fputs("</table></div>\n<h2>What it rests on</h2>\n", f);
     list(f, jv_get(c, "assumptions"));
     fputs("<h2>What it does not cover</h2>\n", f);

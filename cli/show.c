@@ -75,13 +75,12 @@ void show_strength(jv v)
 
 static void show_noise(jv v)
 {
-    char mechanism[32];
-    const double scale = jv_num(jv_get(v, "noise_stddev")), z = jv_num(jv_get(v, "noise_multiplier"));
-    jv_str(jv_get(jv_get(v, "settings"), "mechanism"), mechanism, sizeof mechanism);
-    if (strcmp(mechanism, "select") == 0) row("noise", "private choices, each of epsilon %.4g", 1.0 / z);
-    else if (strcmp(mechanism, "ball") == 0)
-        row("noise", "uniform in a ball of radius %.4g around a sum of gradients", scale);
-    else row("noise", "standard deviation %.4g on each entry of a sum of gradients, multiplier %.4g", scale, z);
+    const jv choice = jv_get(v, "selection_epsilon"), radius = jv_get(v, "noise_radius");
+    if (choice.p) row("noise", "private choices, each of epsilon %.4g", jv_num(choice));
+    else if (radius.p) row("noise", "uniform in a ball of radius %.4g around a sum of gradients", jv_num(radius));
+    else
+        row("noise", "standard deviation %.4g on each entry of a sum of gradients, multiplier %.4g",
+            jv_num(jv_get(v, "noise_stddev")), jv_num(jv_get(v, "noise_multiplier")));
 }
 
 static void show_guarantee(jv v)

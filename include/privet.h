@@ -94,8 +94,11 @@ PV_API void pv_plan_free(pv_plan *plan);
 PV_MUST pv_status pv_plan_set(pv_plan *plan, const char *key, const char *value);
 PV_MUST pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *name); /* --config */
 PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json);  /* the same keys back        */
-PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);  /* cost, noise, steps; reads data.path
-                                                              * only where data.rows is not set */
+/* Cost, noise, steps; reads data.path only where data.rows is not set.  The noise of one release, here and in
+ * pv_result_summary: "noise_stddev" on each entry of a sum (gaussian), "noise_radius" of the ball around it (ball), or
+ * "selection_epsilon", the cost of one choice (select).  "noise_per_weight", where there is a sum: standard deviation
+ * on each entry of the average gradient.                                                                            */
+PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);
 PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub); /* reads as pv_plan_cost does */
 PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out); /* reserve, run, certify     */
 

@@ -91,6 +91,8 @@ float pvi_joint_factor(const pv_joint *j, bool diagonal_block);
 float pvi_joint_diagonal(const pv_joint *j);
 /* Event tree, calibrated noise, sensitivity and cost of a job that is otherwise complete (noise.c). */
 pv_status pvi_job_noise(pvi_job *j);
+/* The noise of one release, under the name of what it is: noise_stddev, noise_radius or selection_epsilon. */
+void pvi_noise_write(const pv_mechanism_ops *mech, double noise_multiplier, double noise_scale, pvi_jw *w);
 /* What the finite accuracy of the draws costs of delta at this epsilon. */
 double pvi_draws_need(const pvi_job *j, double epsilon);
 /* classes: of the label, 0 for numbers; decides what model=auto means. */

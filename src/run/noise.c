@@ -58,6 +58,16 @@ static double leaf_value(const pvi_job *j, double z)
     }
 }
 
+void pvi_noise_write(const pv_mechanism_ops *mech, double noise_multiplier, double noise_scale, pvi_jw *w)
+{
+    switch (mech->event) {
+    case PV_EV_SELECT: pvi_jw_f64(w, "selection_epsilon", pv_up(1.0 / noise_multiplier, 1)); break;
+    case PV_EV_BALL: pvi_jw_f64(w, "noise_radius", noise_scale); break;
+    case PV_EV_GAUSSIAN: pvi_jw_f64(w, "noise_stddev", noise_scale); break;
+    default: pvi_jw_f64(w, "noise_scale", noise_scale); break;
+    }
+}
+
 static const pv_event *query_event(pvi_job *j, double noise_multiplier)
 {
     const pv_event *leaf = pv_ev_leaf(j->arena, j->mech->event, leaf_value(j, noise_multiplier), 0.0);

@@ -576,6 +576,14 @@ void pvi_job_free(pvi_job *j)
 
 /* ---- public: the cost of a plan ------------------------------------------------------------------------ */
 
+/* Standard deviation of the noise on one entry of an average gradient; a point drawn from the ball of radius R in d
+ * dimensions has E V_k^2 = R^2 / (d + 2). */
+static double noise_per_weight(const pvi_job *j)
+{
+    const double entry = j->opt->ball ? j->noise_scale / sqrt((double)j->prob.d + 2.0) : j->noise_scale;
+    return entry / j->prob.batch;
+}
+
 static pv_status cost_json(pvi_job *j, char **json)
 {
     pvi_str b = { .ctx = j->ctx };
@@ -605,8 +613,8 @@ static pv_status cost_json(pvi_job *j, char **json)
         pvi_jw_str(&w, "accountant", j->cost.accountant);
         pvi_jw_f64(&w, "noise_multiplier", j->noise_multiplier);
         pvi_jw_f64(&w, "sensitivity", j->sensitivity);
-        pvi_jw_f64(&w, "noise_stddev", j->noise_scale);
-        pvi_jw_f64(&w, "noise_per_weight", j->noise_scale / j->prob.batch);
+        pvi_noise_write(j->mech, j->noise_multiplier, j->noise_scale, &w);
+        if (!j->opt->selects) pvi_jw_f64(&w, "noise_per_weight", noise_per_weight(j));
         pvi_event_write(j->events, &w, "events");
     }
     char *settings;

@@ -411,7 +411,8 @@ pv_status pv_result_summary(const pv_result *r, char **json)
     pvi_jw_str(&w, "accountant", c->accountant);
     pvi_jw_f64(&w, "clip_norm", c->clip_norm);
     pvi_jw_f64(&w, "noise_multiplier", c->noise_multiplier);
-    pvi_jw_f64(&w, "noise_stddev", c->noise_stddev);
+    pvi_noise_write((const pv_mechanism_ops *)(const void *)pv_find(PV_KIND_mechanism, c->mechanism),
+                    c->noise_multiplier, c->noise_stddev, &w);
     if (r->diagnosis) pvi_diagnose_write(r->diagnosis, &w, "diagnostics_not_private");
     pvi_jw_raw(&w, "settings", c->settings);
     pvi_jw_close(&w, '}');

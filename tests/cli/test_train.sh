@@ -78,6 +78,40 @@ check 'the plan is what is run' cmp planned trained
 fails 3 'privet: missing: No such file or directory' plan missing
 rm planned trained planned.pvt
 
+# The noise of each mechanism by its own name.  d = 4; a ball's entries have standard deviation R / sqrt(d + 2).
+value() { # KEY: of the JSON in out
+    sed -n "s/^  \"$1\": \([^,]*\),*$/\1/p" out
+}
+names() { # of what says how much noise there is
+    grep -oE '^  "(noise_stddev|noise_radius|noise_scale|selection_epsilon|noise_per_weight)"' out | tr -d ' "' | tr '\n' ' '
+}
+choose="--optimizer fw-l1 set=l1ball"
+ball="--optimizer prgd --relation replace optimizer.steps=9 --delta 1e-3"
+run plan --quiet --rows 200 --features 3 --json
+same 'gaussian noise' 'noise_stddev noise_per_weight ' "$(names)"
+check 'per weight' awk "BEGIN { x = $(value noise_stddev) / 200 / $(value noise_per_weight) - 1; exit !(x * x < 1e-18) }"
+run plan --quiet --rows 200 --features 3 $choose --json
+same 'a selection' 'selection_epsilon ' "$(names)"
+check 'as in the events' grep -q "\"epsilon\": $(value selection_epsilon)" out
+check '1 over the multiplier' awk "BEGIN { x = $(value selection_epsilon) * $(value noise_multiplier) - 1; exit !(x * x < 1e-18) }"
+run plan --quiet --rows 200 --features 3 $ball --json
+same 'a ball' 'noise_radius noise_per_weight ' "$(names)"
+check 'its radius' awk "BEGIN { x = $(value noise_radius) / ($(value noise_multiplier) * $(value sensitivity)) - 1; exit !(x * x < 1e-18) }"
+check 'its entries' awk "BEGIN { x = $(value noise_radius) / sqrt(6) / $(value noise_per_weight) - 1; exit !(x * x < 1e-18) }"
+run train small --quiet $choose --json --out choice.pvt
+same 'a run that selects' 'selection_epsilon ' "$(names)"
+run train small --quiet $ball --json --out ball.pvt
+same 'a run with ball noise' 'noise_radius ' "$(names)"
+run plan --quiet --rows 200 --features 3 $choose
+check 'selections for people' grep -qE '^noise +private choices, each of epsilon [0-9.]+$' out
+run plan --quiet --rows 200 --features 3 $ball
+check 'balls for people' grep -qE '^noise +uniform in a ball of radius [0-9.]+ around a sum of gradients$' out
+ok report choice.pvt --out page.html
+has page.html 'epsilon of each private choice'
+run report ball.pvt --out page.html
+has page.html 'noise, radius of the ball'
+rm choice.pvt ball.pvt page.html
+
 # Settings of an accountant as they are listed; the certificate records them, and verify recomputes with them.
 ok train small --quiet --accountant zcdp accountant.conversion=paper --certificate c.json --out paper.pvt
 has c.json '"accountant": "zcdp:conversion=paper"'

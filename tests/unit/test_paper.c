@@ -183,7 +183,7 @@ static void balls(void **state)
     char *json;
     PVT_OK(cost("optimizer=prgd budget.relation=replace clip=1e-6 optimizer.steps=100 budget.delta=1e-3", &json));
     PVT_NEAR(number(json, "noise_multiplier"), 1.0 / 2e-6, 1e-3);
-    PVT_NEAR(number(json, "noise_stddev"), 1.0, 0.01);
+    PVT_NEAR(number(json, "noise_radius"), 1.0, 0.01);
     PVT_NEAR(number(json, "epsilon"), 0.0, 0.0);
     pv_string_free(ctx, json);
     refused("optimizer=prgd budget.relation=replace", "less than 2 apart, and they are up to 2 apart");
