@@ -24,6 +24,19 @@ pv_status pvi_read_exactly(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, co
     return pvi_read_part(ctx, src, buf, n, what, 0, (int64_t)n);
 }
 
+pv_status pvi_read_declared(pv_ctx *ctx, const pvi_source *src, const char *what, double bytes)
+{
+    const double most = pvi_source_most(src);
+    if (bytes <= most) return PV_OK;
+    if (pvi_source_plain(src))
+        return pvi_fail(ctx, PV_E_FORMAT, "%s: truncated in the %s: %.0f of %.0f bytes are there",
+                        pvi_source_path(src), what, most, bytes);
+    return pvi_fail(ctx, PV_E_FORMAT,
+                    "%s: the header declares %.0f bytes of %s, too many for a file of this size; data.max_expansion= "
+                    "allows more",
+                    pvi_source_path(src), bytes, what);
+}
+
 pv_status pvi_read_end(pv_ctx *ctx, pvi_source *src)
 {
     char more;

@@ -23,6 +23,9 @@ const uint8_t *pvi_source_peek(const pvi_source *s, size_t *n); /* the first 409
 int64_t pvi_source_slices(const pvi_source *s, size_t want);
 void pvi_source_slice(pvi_source *s, char *buf, size_t want, int64_t k);
 pv_status pvi_source_filled(pvi_source *s, size_t want, size_t *got, bool *end);
+/* Bytes that can still come, at most: those of the file, or what max_expansion lets a compressed one become. */
+double pvi_source_most(const pvi_source *s);
+bool pvi_source_plain(const pvi_source *s);
 double pvi_source_fraction(const pvi_source *s); /* of the file read so far, 0..1                    */
 
 /* ---- labels (label.c) ---------------------------------------------------------------------------- */
@@ -182,6 +185,8 @@ pv_status pvi_read_exactly(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, co
 /* The same for the next n of `total` bytes, `before` of which have been read. */
 pv_status pvi_read_part(pv_ctx *ctx, pvi_source *src, void *buf, size_t n, const char *what, int64_t before,
                         int64_t total);
+/* Refuses more bytes of `what` than can come; before any memory is taken for them. */
+pv_status pvi_read_declared(pv_ctx *ctx, const pvi_source *src, const char *what, double bytes);
 pv_status pvi_read_end(pv_ctx *ctx, pvi_source *src); /* nothing is left                                           */
 bool pvi_ends_with(const char *s, const char *tail);
 /* Rows and columns of the file against data.rows, data.features and the trained model. */

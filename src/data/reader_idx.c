@@ -92,6 +92,7 @@ static pv_status read_labels(images *im)
     if (s == PV_OK) s = read_sizes(job->ctx, src, 1, 1, &n, &rest, &none);
     if (s == PV_OK && n != im->n)
         s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld labels for %lld images", path, (long long)n, (long long)im->n);
+    if (s == PV_OK) s = pvi_read_declared(job->ctx, src, "labels", (double)n);
     if (s == PV_OK && !(im->labels = pvi_raw(job->ctx, (size_t)n))) s = pvi_nomem(job->ctx);
     if (s == PV_OK) s = pvi_read_exactly(job->ctx, src, im->labels, (size_t)n, "labels");
     if (s == PV_OK) s = pvi_read_end(job->ctx, src);
@@ -163,6 +164,7 @@ static pv_status read_file(const void *cfg, struct pv_load *job)
     if (s == PV_OK) s = pvi_rows_check(job, "images", im->n, "pixels", im->pixels);
     if (s == PV_OK) s = read_labels(im);
     if (s == PV_OK) s = pvi_byte_labels_declare(job, is_path(job->cfg->labels), &im->classes);
+    if (s == PV_OK) s = pvi_read_declared(job->ctx, job->src, "images", (double)im->n * (double)im->pixels);
     if (s == PV_OK) s = pvi_build_begin(job, im->pixels);
     job->counted = job->cfg->features == PV_AUTO_I64;
     if (s == PV_OK) s = pvi_read_batches(job, pvi_batch_rows(im->pixels), im->pixels, im->pixels, read_images, im);

@@ -164,6 +164,7 @@ static pv_status read_labels(array *a, const char *path)
     if (s == PV_OK && (h.dims < 1 || h.dims > 2 || h.shape[0] != a->n || (h.dims == 2 && h.shape[1] != 1)))
         s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: labels of shape (%lld%s for %lld rows", path, (long long)h.shape[0],
                      h.dims > 1 ? ", ...)" : ")", (long long)a->n);
+    if (s == PV_OK) s = pvi_read_declared(job->ctx, src, "labels", (double)a->n * h.size);
     if (s == PV_OK && !(a->y = pvi_raw(job->ctx, sizeof *a->y * (size_t)a->n))) s = pvi_nomem(job->ctx);
     if (s == PV_OK) s = read_values(a, src, &h);
     pvi_source_close(src);
@@ -220,10 +221,11 @@ static pv_status read_file(const void *cfg, struct pv_load *job)
     pv_status s = pvi_npy_header(job->ctx, job->src, &a.h);
     if (s == PV_OK) s = find_shape(&a);
     if (s == PV_OK) s = pvi_rows_check(job, "rows", a.n, "values", a.columns);
-    if (s == PV_OK) s = find_places(&a);
     const char *labels = labels_path(job); /* before the classes take the setting's place */
     if (s == PV_OK) s = declare_labels(job);
     if (s == PV_OK) s = read_labels(&a, labels);
+    if (s == PV_OK) s = pvi_read_declared(job->ctx, job->src, "values", (double)a.n * (double)a.columns * a.h.size);
+    if (s == PV_OK) s = find_places(&a);
     if (s == PV_OK) s = pvi_build_begin(job, a.columns);
     job->counted = job->cfg->features == PV_AUTO_I64;
     a.batch = pvi_batch_rows(a.columns);

@@ -319,6 +319,17 @@ const uint8_t *pvi_source_peek(const pvi_source *s, size_t *n)
     return s->peek;
 }
 
+bool pvi_source_plain(const pvi_source *s)
+{
+    return s->kind == PLAIN;
+}
+
+double pvi_source_most(const pvi_source *s)
+{
+    if (s->kind == PLAIN) return (double)(s->size - s->at);
+    return fmax(FREE_BYTES, s->expansion * (double)s->size);
+}
+
 double pvi_source_fraction(const pvi_source *s)
 {
     return (double)s->at / (double)s->size;

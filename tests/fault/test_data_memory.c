@@ -2,6 +2,8 @@
 #include "datatest.h"
 
 #include <malloc.h>
+#include <unistd.h>
+#include <zlib.h>
 
 typedef struct counter {
     int64_t left, live; /* allocations until one fails; blocks not given back */
@@ -160,10 +162,83 @@ static void long_lines_are_refused(void **state)
     PVT_TRUE(most_bytes('1', "csv", 100000, why) < 2 << 20);
 }
 
+/* Headers that declare what is not there.  Plain files have the bytes they have; compressed ones are told by
+ * data.max_expansion. */
+static size_t declared(const char *rows, size_t n_rows, const char *labels, size_t n_labels, const char *message)
+{
+    dt t;
+    peak k = { 0 };
+    const pv_alloc a = { get_counted, put_counted, &k };
+    pvi_matrix *m;
+    char labels_file[sizeof t.path + 8];
+    dt_open(&t);
+    pv_ctx_free(t.ctx);
+    PVT_OK(pv_ctx_create(&a, &t.ctx));
+    snprintf(labels_file, sizeof labels_file, "%s.y.gz", t.path); /* told by its content, not its name */
+    dt_write(t.path, rows, n_rows);
+    dt_write(labels_file, labels, n_labels);
+    t.cfg.labels = labels_file;
+    t.expect.classes = 10;
+    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, &m);
+    PVT_CHECK(s == PV_E_FORMAT, "%d %s", (int)s, pv_ctx_errmsg(t.ctx));
+    PVT_CHECK(strstr(pv_ctx_errmsg(t.ctx), message), "%s", pv_ctx_errmsg(t.ctx));
+    unlink(labels_file);
+    dt_close(&t);
+    return k.most;
+}
+
+/* An NPY header and no values; its length. */
+static size_t npy(char out[300], const char *type, const char *shape)
+{
+    const int n = snprintf(out + 10, 290, "{'descr': '%s', 'fortran_order': False, 'shape': %s}", type, shape);
+    memcpy(out, "\x93NUMPY\1\0", 8);
+    out[8] = (char)n;
+    out[9] = 0;
+    return 10 + (size_t)n;
+}
+
+static void headers_that_declare_too_much(void **state)
+{
+    (void)state;
+    static const char idx_many[] = "\0\0\10\3\377\377\377\377\0\0\0\34\0\0\0\34",
+                      idx_labels[] = "\0\0\10\1\377\377\377\377";
+    static const char idx_large[] = "\0\0\10\3\0\0\0\2\0\0\264\0\0\0\264\0", idx_two[] = "\0\0\10\1\0\0\0\2\0\1";
+    char x[300], y[300];
+    size_t nx = npy(x, "<f8", "(999999999999999999, 10)"), ny = npy(y, "<i8", "(999999999999999999,)");
+    PVT_TRUE(declared(x, nx, y, ny, "truncated in the labels: 0 of 8000000000000000000 bytes are there") < 1 << 20);
+    nx = npy(x, "|u1", "(2, 26000, 27000, 3)"), ny = npy(y, "|u1", "(2,)");
+    y[ny++] = 0, y[ny++] = 1;
+    PVT_TRUE(declared(x, nx, y, ny, "truncated in the values: 0 of 4212000000 bytes are there") < 1 << 20);
+    PVT_TRUE(declared(idx_many, 16, idx_labels, 8, "truncated in the labels: 0 of 4294967295 bytes are there") <
+             1 << 20);
+    PVT_TRUE(declared(idx_large, 16, idx_two, 10, "truncated in the images: 0 of 4246732800 bytes are there") <
+             1 << 20);
+}
+
+static void compressed_headers_that_declare_too_much(void **state)
+{
+    (void)state;
+    char x[300], y[300], packed[600];
+    size_t nx = npy(x, "|u1", "(2, 26000, 27000, 3)"), ny = npy(y, "|u1", "(2,)");
+    z_stream z = { 0 };
+    y[ny++] = 0, y[ny++] = 1;
+    PVT_IS(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = (Bytef *)x, z.avail_in = (unsigned)nx, z.next_out = (Bytef *)packed, z.avail_out = sizeof packed;
+    PVT_IS(deflate(&z, Z_FINISH), Z_STREAM_END);
+    PVT_IS(deflateEnd(&z), Z_OK);
+    PVT_TRUE(declared(packed, z.total_out, y, ny,
+                      "the header declares 4212000000 bytes of values, too many for a file of this size; "
+                      "data.max_expansion= allows more") < 1 << 20);
+}
+
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(libsvm), cmocka_unit_test(csv), cmocka_unit_test(scattering),
+    const struct CMUnitTest all[] = { cmocka_unit_test(libsvm),
+                                      cmocka_unit_test(csv),
+                                      cmocka_unit_test(scattering),
                                       cmocka_unit_test(blank_lines_are_not_kept),
-                                      cmocka_unit_test(long_lines_are_refused) };
+                                      cmocka_unit_test(long_lines_are_refused),
+                                      cmocka_unit_test(headers_that_declare_too_much),
+                                      cmocka_unit_test(compressed_headers_that_declare_too_much) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
