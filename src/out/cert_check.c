@@ -200,14 +200,19 @@ static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
 
 /* ---- plain fields --------------------------------------------------------------------------------------- */
 
+static bool releases_hessians(const pvi_cert *c)
+{
+    const pv_optimizer_ops *opt = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
+    return opt && opt->joint;
+}
+
 /* (2): are Hessians released, and all of them positive semidefinite?  The planner asks the model the same. */
 static bool semidefinite(const pvi_cert *c, const pvi_json *settings)
 {
-    const pv_optimizer_ops *opt = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
     const pv_link_ops *link = (const pv_link_ops *)(const void *)pv_find(PV_KIND_link, c->model);
     const pv_model_ops *model = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, c->model);
     const pvi_json *by = pvi_json_get(settings, "optimizer.calibration");
-    if (!opt || !opt->joint || (by && by->type == PVI_JSTR && strcmp(by->text, "paper") == 0)) return false;
+    if (!releases_hessians(c) || (by && by->type == PVI_JSTR && strcmp(by->text, "paper") == 0)) return false;
     return (link ? link->props : model ? model->props : 0) & PV_CONVEX;
 }
 
@@ -224,6 +229,8 @@ static pv_status check_sensitivity(pv_ctx *ctx, const char *name, const pvi_cert
         pvi_sensitivity(c->relation, c->replace_is_group_bound, c->clip_norm, c->replace_change, c->rounding_allowance);
     if (s == PV_OK && c->version >= 3 && !(C > 0.0 && C <= c->clip_norm))
         s = refuse(ctx, name, "clip_norm_gradient is not between 0 and clip_norm");
+    if (s == PV_OK && c->version >= 3 && !releases_hessians(c) && !near(C, c->clip_norm))
+        s = refuse(ctx, name, "clip_norm_gradient is not clip_norm, although nothing but gradients is released");
     if (s == PV_OK && c->version >= 3 && !near(c->replace_change, change))
         s = refuse(ctx, name, "replace_change does not follow from clip_norm and clip_norm_gradient");
     if (s == PV_OK && !near(c->sensitivity, sensitivity))
