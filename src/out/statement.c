@@ -190,9 +190,5 @@ void pvi_cert_taken_on_trust(const pvi_cert *c, bool is_model, pvi_jw *w, const 
     else if (!is_model)
         pvi_jw_str(w, NULL,
                    "Which model it is of: verify the model file, whose weights must have the digest that stands here.");
-    if (c->delta_draws == 0.0)
-        pvi_jw_str(w, NULL,
-                   "That draws of finite accuracy are as good as ideal ones: above epsilon = 30 no share of delta is "
-                   "set aside for the difference.");
     pvi_jw_close(w, ']');
 }
