@@ -60,13 +60,13 @@ static const printed accuracies_printed[] = {
 #define TAKEN                                                                                                        \
     "Columns of Covertype are scaled to [0, 1] by their published bounds, then rows to length 1; no bias; type "     \
     "2 against the rest; with --quick 100,000 rows and delta = 1e-5. Steps, radii and step sizes are not given:"     \
-    " DP-TR, DP-STR, DP-GD and, beside them, pgd (gradient steps with momentum and no Hessian) run at their "        \
-    "defaults; those of DP-GD were chosen on these problems, as DP-TR's were "                                       \
+    " DP-TR, DP-STR (but for the paper's batch), DP-GD and, beside them, pgd (gradient steps with momentum and no "  \
+    "Hessian) run at their defaults; those of DP-GD were chosen on these problems, as DP-TR's were "                 \
     "(docs/algorithms/gd-sosp.md). The printed forms take 10 steps (with alpha = 0.1 the printed rule stops "        \
     "after two or three). Seconds are the processor's and include the passes that draw the curve."
 #define AND_STR                                                                                                      \
     " What brings DP-STR near: sampling is accounted tightly, and a row's Hessian is released with its true "        \
-    "sensitivity, not sqrt(p) times it. In their printed forms both methods are far above DP-GD. The paper "         \
+    "sensitivity, not sqrt(p) times it. In their printed forms both methods are above DP-GD. The paper "             \
     "prints no number."
 #define FIGURE(id, what, problem, on, reason, seconds_quick, seconds_whole)                                          \
     {                                                                                                                \

@@ -22,7 +22,7 @@
     X(PARTS, "number of parts", 1.0, 0x1p53, false)                                                                  \
     X(DELTA, "delta", PVI_DELTA_LEAST, PVI_DELTA_MOST, true)                                                         \
     X(EPSILON, "epsilon", 1e-9, PVI_EPSILON_MOST, true)                                                              \
-    X(CONSTANT, "constant of noisy-gd", 1e-30, 1e30, true)                                                           \
+    X(CONSTANT, "constant of a hidden-state bound", 1e-30, 1e30, true)                                               \
     X(GROUP, "rows of a group", 1.0, 1e6, false)
 
 #define PVI_RANGE_NAME(id, name, least, most, zero) PVI_RANGE_##id,

@@ -44,8 +44,12 @@ static pv_status read_passes(passes *q)
     if (q->h.epochs > MOST_STEPS / q->h.batches)
         return pvi_fail(r->ctx, PV_E_PARAM, "epochs=%lld of %lld batches: %d steps in all at most",
                         (long long)q->h.epochs, (long long)q->h.batches, MOST_STEPS);
-    if (!(q->delta < 1)) return pvi_fail(r->ctx, PV_E_PARAM, "delta=%g: a number below 1 is needed", q->delta);
-    return PV_OK;
+    if ((s = pvi_within(r->ctx, PVI_RANGE_NOISE, q->z)) != PV_OK ||
+        (s = pvi_within(r->ctx, PVI_RANGE_DELTA, q->delta)) != PV_OK ||
+        (s = pvi_within(r->ctx, PVI_RANGE_CONSTANT, q->h.step)) != PV_OK ||
+        (s = pvi_within(r->ctx, PVI_RANGE_CONSTANT, q->h.smooth)) != PV_OK)
+        return s;
+    return pvi_within(r->ctx, PVI_RANGE_CONSTANT, q->h.shrink);
 }
 
 typedef struct series {
@@ -65,7 +69,10 @@ static pv_status compute(passes *q, const char *noise, series *t)
     double least, sum = 0.0;
     pv_status s = pvi_noise_check(q->r.ctx, noise, K, &least);
     if (s != PV_OK) return s;
-    for (int64_t k = 0; k < K; k++) t->z[k] = q->z * sqrt(pvi_noise_variance(noise, k, K));
+    for (int64_t k = 0; s == PV_OK && k < K; k++) {
+        t->z[k] = q->z * sqrt(pvi_noise_variance(noise, k, K));
+        s = pvi_within(q->r.ctx, PVI_RANGE_NOISE, t->z[k]);
+    }
     for (int64_t k = 0; s == PV_OK && k < K; k++) {
         pvi_hidden_sbcd h = q->h;
         h.z = t->z;

@@ -169,7 +169,7 @@ usage_error 'reg=l1ball: that is a constraint set, write set=l1ball' reg=l1ball
 usage_error 'reg.lambda=-1: a number between 0 and 1000000000000 is needed (lambda of (lambda/2) ||w||^2)' reg=l2 reg.lambda=-1
 usage_error 'set.radius=0: a number between 1e-12 and 1000000000000 is needed (R of ||w||_2 <= R)' set=l2ball set.radius=0
 usage_error 'set.lo=1 set.hi=1: a box needs lo below hi' set=box set.lo=1 set.hi=1
-usage_error 'calibration=paper: Theorem 2 of DP-PGD is void for optimizer.step = 3, which must be at most 2 (1/(2L)); calibration=default has no such condition' \
+usage_error 'calibration=paper: Theorem 2 of DP-PGD is void for optimizer.step = 3, which must be at most 2; calibration=default has no such condition' \
     --quiet --delta 1e-4 optimizer.calibration=paper optimizer.step=3
 usage_error 'optimizer=prgd has a proof for replacing a row only: add --relation replace' --optimizer prgd
 

@@ -55,7 +55,8 @@ has out '"hidden_state_rate"'
 fails 2 'privet: sbcd needs z=..., a number above 0' curve sbcd epochs=3 step=0.01 smooth=50 delta=1e-5
 fails 2 'privet: unknown setting epoch; did you mean epochs?' curve sbcd z=5 epoch=3 step=0.01 smooth=50 delta=1e-5
 fails 2 'privet: epochs=30001 of 1 batches: 30000 steps in all at most' curve sbcd z=5 epochs=30001 step=0.01 smooth=50 delta=1e-5
-fails 2 'privet: delta=2: a number below 1 is needed' curve sbcd z=5 epochs=3 step=0.01 smooth=50 delta=2
+fails 2 'privet: delta 2 is not in [1e-200, 0.999999999999] and not 0' curve sbcd z=5 epochs=3 step=0.01 smooth=50 delta=2
+fails 2 'privet: noise multiplier 1e+17 is not in [1e-06, 1e+16]' curve sbcd z=1e17 epochs=3 step=0.01 smooth=50 delta=1e-5
 
 # Without noise, and on cross-entropy.
 ok train $data --privacy off --model mlp:dense20,relu,dense model.loss=cross-entropy optimizer.steps=5 --out m.pvt

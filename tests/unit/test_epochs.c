@@ -109,7 +109,6 @@ static void requests_are_checked(void **state)
 #define GOOD "\"z\":5,\"step\":0.01,\"smooth\":50"
     static const char *const bad[] = { "{" GOOD "}",
                                        "{" GOOD ",\"delta\":0}",
-                                       "{" GOOD ",\"delta\":1}",
                                        "{" GOOD ",\"delta\":1e-5,\"noise\":\"linear:1,-1\",\"epochs\":3}",
                                        "{" GOOD ",\"delta\":1e-5,\"noise\":\"constant+\"}",
                                        "{" GOOD ",\"delta\":1e-5,\"noise\":3}",
@@ -122,6 +121,8 @@ static void requests_are_checked(void **state)
         const pv_status s = pv_epochs(ctx, bad[i], &json);
         PVT_CHECK(s == PV_E_PARAM && !json, "%s: %d", bad[i], (int)s);
     }
+    PVT_IS(pv_epochs(ctx, "{" GOOD ",\"delta\":1}", &json), PV_E_ARG); /* outside what is answered */
+    PVT_IS(pv_epochs(ctx, "{" GOOD ",\"delta\":1e-250}", &json), PV_E_ARG);
     PVT_IS(pv_epochs(ctx, "{" GOOD ",\"delta\":1e-5,\"shrink\":-1}", &json), PV_E_ARG);
     PVT_IS(pv_epochs(ctx, "[]", &json), PV_E_FORMAT);
     PVT_IS(pv_epochs(ctx, NULL, &json), PV_E_ARG);
