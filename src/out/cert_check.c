@@ -16,6 +16,7 @@
  *   (7)  the settings describe this run (cert_settings.c)
  *   (8)  `releases` counts every release once, by kinds that the optimizer asks for; a bound under further assumptions
  *        is below epsilon
+ *   (9)  what follows from the mechanism and from delta_draws stands among the assumptions
  *
  * (1) to (4) hold up to the rounding of the few operations that made the numbers. */
 #include "out.h"
@@ -300,6 +301,17 @@ static pv_status check_present(pv_ctx *ctx, const char *name, const pvi_cert *c)
     return PV_OK;
 }
 
+/* (9) */
+static pv_status check_assumptions(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    if (c->version < 3) return PV_OK;
+    if (strcmp(c->mechanism, "ball") == 0 && !pvi_cert_assumes(c, pvi_cert_exposed))
+        return refuse(ctx, name, "the assumptions leave out that ball noise may expose a row");
+    if (c->delta_draws == 0.0 && !pvi_cert_assumes(c, pvi_cert_ideal_draws))
+        return refuse(ctx, name, "the assumptions leave out that delta does not include the accuracy of the draws");
+    return PV_OK;
+}
+
 /* ---- epsilon ---------------------------------------------------------------------------------------------- */
 
 static pv_status account(pv_ctx *ctx, const char *name, const pvi_cert *c, bool replace, double *epsilon)
@@ -353,6 +365,7 @@ pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, p
                         c->why_not ? c->why_not : "no reason recorded");
     pv_status s = check_present(ctx, name, c);
     if (s == PV_OK) s = check_numbers(ctx, name, c);
+    if (s == PV_OK) s = check_assumptions(ctx, name, c);
     if (s == PV_OK) s = check_kinds(ctx, name, c);
     if (s == PV_OK) s = check_events(ctx, name, c);
     if (s == PV_OK) s = check_replace(ctx, name, c);

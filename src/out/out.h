@@ -89,6 +89,9 @@ pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, p
 void pvi_cert_statement(const pvi_cert *c, pvi_str *out);
 /* The assumption of a run that showed diagnostics; with it, statement and not_covered leave them out. */
 extern const char pvi_cert_diagnostics[];
+/* Assumptions that follow from other fields: from version 3 on a certificate that leaves one out does not hold. */
+extern const char pvi_cert_exposed[], pvi_cert_ideal_draws[];
+bool pvi_cert_assumes(const pvi_cert *c, const char *sentence);
 void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key);
 /* What verifying shows, and what it leaves to the word of whoever issued the file; is_model: a model file was verified. */
 void pvi_cert_shown(const pvi_cert *c, bool is_model, pvi_jw *w, const char *key);

@@ -13,12 +13,20 @@
 const char pvi_cert_diagnostics[] = "Diagnostics computed from the rows without noise were shown to whoever ran the "
                                     "training; they are NOT PRIVATE and "
                                     "not covered by this certificate.";
+const char pvi_cert_exposed[] =
+    "Ball noise is (0, delta): with a probability of up to delta a row is exposed outright.";
+const char pvi_cert_ideal_draws[] = "Above epsilon = 30 the finite accuracy of the draws is not included in delta.";
+
+bool pvi_cert_assumes(const pvi_cert *c, const char *sentence)
+{
+    for (int64_t i = 0; i < c->n_assumptions; i++)
+        if (strcmp(c->assumptions[i], sentence) == 0) return true;
+    return false;
+}
 
 static bool showed_diagnostics(const pvi_cert *c)
 {
-    for (int64_t i = 0; i < c->n_assumptions; i++)
-        if (strcmp(c->assumptions[i], pvi_cert_diagnostics) == 0) return true;
-    return false;
+    return pvi_cert_assumes(c, pvi_cert_diagnostics);
 }
 
 static void put_f64(pvi_str *out, double x)

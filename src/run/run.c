@@ -38,10 +38,8 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
     lines[n++] = "Each person contributes one row; a person with k rows is protected as a group of k.";
     lines[n++] = "Noise comes from stream ciphers (ChaCha20, AES-256) keyed by the operating system; that nobody can "
                  "tell them from random bits is a computational assumption.";
-    if (j->opt->ball)
-        lines[n++] = "Ball noise is (0, delta): with a probability of up to delta a row is exposed outright.";
-    if (j->private_run && j->draws == 0.0)
-        lines[n++] = "Above epsilon = 30 the finite accuracy of the draws is not included in delta.";
+    if (j->opt->ball) lines[n++] = pvi_cert_exposed;
+    if (j->private_run && j->draws == 0.0) lines[n++] = pvi_cert_ideal_draws;
     if (j->opt->selects)
         lines[n++] =
             "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "

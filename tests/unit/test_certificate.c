@@ -193,6 +193,8 @@ static void forged_numbers_are_refused(void **state)
     FORGE("between 0 and clip_norm", c.clip_gradient = -1);
     FORGE("between 0 and clip_norm", c.clip_gradient = NAN);
     FORGE("clip_norm_gradient is not clip_norm", c.clip_gradient = 0.5);
+    FORGE("accuracy of the draws", (c.epsilon = c.epsilon_replace = 40, c.delta_draws = 0));
+    FORGE("ball noise may expose a row", c.mechanism = "ball");
     FORGE("replace_change does not follow", c.replace_change = 1.5);
     FORGE("replace_change does not follow", c.replace_change = NAN);
     FORGE("sensitivity does not follow", c.clip_norm = 2);
