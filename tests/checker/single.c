@@ -248,15 +248,15 @@ void ck_epsilon(const ck_release *r, double delta, double *lo, double *hi)
 {
     *lo = *hi = 0.0;
     if (enough(r, delta, 0.0)) return;
-    for (*hi = 1e-12; !enough(r, delta, *hi); *lo = *hi, *hi *= 4.0)
+    for (*hi = 1.0; !enough(r, delta, *hi); *lo = *hi, *hi *= 4.0)
         if (*hi > 1e15) {
             *lo = *hi = INFINITY;
             return;
         }
-    while (*hi - *lo > 1e-12 * *hi) {
-        const double mid = *lo > 0.0 && *hi > 2.0 * *lo ? sqrt(*lo * *hi) : 0.5 * (*lo + *hi);
+    for (double x = 1e-3; *lo == 0.0 && x > 1e-40; x *= 1e-3) *(enough(r, delta, x) ? hi : lo) = x;
+    while (*hi - *lo > 1e-12 * *hi && *lo > 0.0) {
+        const double mid = *hi > 2.0 * *lo ? sqrt(*lo * *hi) : 0.5 * (*lo + *hi);
         *(enough(r, delta, mid) ? hi : lo) = mid;
-        if (*hi < 1e-12) break;
     }
 }
 

@@ -247,7 +247,7 @@ static void compositions(void **state)
         pvi_pld_mass m;
         pvi_pld_law *law;
         double work = 0;
-        t.count = 2 + (int64_t)(20 * pvt_uniform(&s));
+        t.count = i % 4 ? 2 + (int64_t)(20 * pvt_uniform(&s)) : 1;
         if (pvi_pld_mass_build(a, &t, &g, 3000, &m) == PV_OK && m.k[m.len - 1] - m.k[0] < 1500) {
             const double theta = between(&s, 0.05, 5.0) / scale;
             const int64_t N = (int64_t)1 << (6 + (int)(8 * pvt_uniform(&s))); /* small ones wrap */

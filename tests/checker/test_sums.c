@@ -29,13 +29,26 @@ static double small(uint64_t *s)
     return 1e-6 + 1e-3 * pvt_uniform(s);
 }
 
-/* N different releases of one kind; their parameters in a. */
-static const pv_event *many(pv_ev_kind kind, draw d, double a[N])
+static double large(uint64_t *s)
+{
+    return 0.5 + pvt_uniform(s);
+}
+
+/* N different releases of one kind, each on a sample if rate is below 1; their parameters in a. */
+static const pv_event *sampled(pv_ev_kind kind, draw d, double rate, double a[N])
 {
     static const pv_event *part[N];
     uint64_t s = 5;
-    for (int i = 0; i < N; i++) part[i] = pv_ev_leaf(arena, kind, a[i] = d(&s), 0.0);
+    for (int i = 0; i < N; i++) {
+        part[i] = pv_ev_leaf(arena, kind, a[i] = d(&s), 0.0);
+        if (rate < 1.0) part[i] = pv_ev_sampled(arena, PV_EV_POISSON, rate, part[i]);
+    }
     return pv_ev_seq(arena, N, part);
+}
+
+static const pv_event *many(pv_ev_kind kind, draw d, double a[N])
+{
+    return sampled(kind, d, 1.0, a);
 }
 
 /* x <= claimed, and not much larger */
@@ -59,12 +72,12 @@ static double cost(const char *accountant, const pv_event *ev, double delta, dou
 }
 
 /* sum of f(a_i), f = 1/a^2 (square -2), a, a^2 */
-static void sum_of(arb_t sum, const double a[N], int power)
+static void sum_of(arb_t sum, const double *a, int n, int power)
 {
     arb_t x;
     arb_init(x);
     arb_zero(sum);
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < n; i++) {
         arb_set_d(x, a[i]);
         if (power == -2) arb_inv(x, x, PREC);
         if (power != 1) arb_mul(x, x, x, PREC);
@@ -93,7 +106,7 @@ static void gaussians(void **state)
     arb_t mu, d, x;
     double lower;
     arb_init(mu), arb_init(d), arb_init(x);
-    sum_of(mu, z, -2);
+    sum_of(mu, z, N, -2);
     arb_sqrt(mu, mu, PREC);
     const double eps = cost("gaussian", ev, 1e-9, &lower);
     arb_set_d(x, 1e-9);
@@ -122,23 +135,26 @@ static void zcdp_formula(arb_t eps, const arb_t rho, double delta)
     arb_clear(L);
 }
 
+static const struct concentrated {
+    pv_ev_kind kind;
+    draw d;
+    int power, shift; /* rho = a^power 2^shift */
+} kinds[] = {
+    { PV_EV_GAUSSIAN, noise, -2, -1 },
+    { PV_EV_LAPLACE, noise, -2, -1 },
+    { PV_EV_SELECT, small, 2, -3 },
+    { PV_EV_EPS_DELTA, small, 2, -1 },
+};
+
 static void concentrated(void **state)
 {
     (void)state;
-    static const struct {
-        pv_ev_kind kind;
-        draw d;
-        int power, shift; /* rho = a^power 2^shift */
-    } kinds[] = { { PV_EV_GAUSSIAN, noise, -2, -1 },
-                  { PV_EV_LAPLACE, noise, -2, -1 },
-                  { PV_EV_SELECT, small, 2, -3 },
-                  { PV_EV_EPS_DELTA, small, 2, -1 } };
     static double a[N];
     arb_t rho;
     arb_init(rho);
     for (int i = 0; i < 4; i++) {
         const pv_event *ev = many(kinds[i].kind, kinds[i].d, a);
-        sum_of(rho, a, kinds[i].power);
+        sum_of(rho, a, N, kinds[i].power);
         arb_mul_2exp_si(rho, rho, kinds[i].shift);
         zcdp_formula(rho, rho, 1e-9);
         at_least(cost("zcdp:conversion=paper", ev, 1e-9, NULL), rho, pvi_event_name(kinds[i].kind));
@@ -146,18 +162,39 @@ static void concentrated(void **state)
     arb_clear(rho);
 }
 
-static void variation(void **state)
+/* A single release leaves no room for any operation to be rounded to the wrong side. */
+static void one_concentrated(void **state)
 {
     (void)state;
+    uint64_t s = 7;
+    arb_t rho;
+    arb_init(rho);
+    for (int i = 0; i < 400; i++) {
+        const struct concentrated *k = &kinds[i % 4];
+        const double a = k->d(&s), delta = 1e-3 * pvt_uniform(&s);
+        sum_of(rho, &a, 1, k->power);
+        arb_mul_2exp_si(rho, rho, k->shift);
+        zcdp_formula(rho, rho, delta);
+        at_least(cost("zcdp:conversion=paper", pv_ev_leaf(arena, k->kind, a, 0.0), delta, NULL), rho,
+                 pvi_event_name(k->kind));
+    }
+    arb_clear(rho);
+}
+
+/* 1 - prod (1 - rate d) */
+static void check_variation(double rate)
+{
     static double a[N];
-    const pv_event *ev = many(PV_EV_BALL, small, a);
+    const pv_event *ev = sampled(PV_EV_BALL, small, rate, a);
     static const char *const names[] = { "tv", "compose" };
-    arb_t keep, x;
+    arb_t keep, x, q;
     double d;
-    arb_init(keep), arb_init(x);
+    arb_init(keep), arb_init(x), arb_init(q);
     arb_one(keep);
+    arb_set_d(q, rate);
     for (int i = 0; i < N; i++) {
         arb_set_d(x, a[i]);
+        arb_mul(x, x, q, PREC);
         arb_sub_ui(x, x, 1, PREC);
         arb_neg(x, x);
         arb_mul(keep, keep, x, PREC);
@@ -168,31 +205,33 @@ static void variation(void **state)
         PVT_OK(pvi_account_delta(ctx, names[i], PV_REL_ZERO_OUT, ev, 1.0, &d, NULL));
         at_least(d, keep, names[i]);
     }
-    arb_clear(keep), arb_clear(x);
+    arb_clear(keep), arb_clear(x), arb_clear(q);
 }
 
-static void pure(void **state)
+static void variation(void **state)
 {
     (void)state;
-    static double a[N];
-    const pv_event *ev = many(PV_EV_EPS_DELTA, small, a);
-    arb_t T, V, U, x, y;
-    arb_init(T), arb_init(V), arb_init(U), arb_init(x), arb_init(y);
-    sum_of(T, a, 1);
-    at_least(cost("compose:method=basic", ev, 1e-9, NULL), T, "basic");
-    at_least(cost("compose", ev, 0.0, NULL), T, "no delta");
-    sum_of(V, a, 2);
+    check_variation(1.0);
+    check_variation(0.3);
+}
+
+/* sum e tanh(e/2) + sqrt(2 sum e^2 L), L = min(ln(1/d), ln(e + sqrt(sum e^2)/d)) */
+static void advanced_formula(arb_t eps, const double a[N], double d)
+{
+    arb_t V, U, x, y;
+    arb_init(V), arb_init(U), arb_init(x), arb_init(y);
+    sum_of(V, a, N, 2);
     for (int i = 0; i < N; i++) {
         arb_set_d(x, a[i]);
         arb_mul_2exp_si(y, x, -1);
         arb_tanh(y, y, PREC);
         arb_addmul(U, x, y, PREC);
     }
-    arb_set_d(x, 1e-3); /* L = min(ln(1/d), ln(e + sqrt(V)/d)) */
+    arb_set_d(x, d);
     arb_sqrt(y, V, PREC);
     arb_div(y, y, x, PREC);
-    arb_const_e(T, PREC);
-    arb_add(y, y, T, PREC);
+    arb_const_e(eps, PREC);
+    arb_add(y, y, eps, PREC);
     arb_log(y, y, PREC);
     arb_log(x, x, PREC);
     arb_neg(x, x);
@@ -200,9 +239,26 @@ static void pure(void **state)
     arb_mul(x, x, V, PREC);
     arb_mul_2exp_si(x, x, 1);
     arb_sqrt(x, x, PREC);
-    arb_add(x, x, U, PREC);
-    at_least(cost("compose:method=advanced", ev, 1e-3, NULL), x, "advanced");
-    arb_clear(T), arb_clear(V), arb_clear(U), arb_clear(x), arb_clear(y);
+    arb_add(eps, x, U, PREC);
+    arb_clear(V), arb_clear(U), arb_clear(x), arb_clear(y);
+}
+
+static void pure(void **state)
+{
+    (void)state;
+    static double a[N];
+    static const draw draws[] = { small, large };
+    arb_t x;
+    arb_init(x);
+    for (int i = 0; i < 2; i++) {
+        const pv_event *ev = many(PV_EV_EPS_DELTA, draws[i], a);
+        sum_of(x, a, N, 1);
+        at_least(cost("compose:method=basic", ev, 1e-9, NULL), x, "basic");
+        at_least(cost("compose", ev, 0.0, NULL), x, "no delta");
+        advanced_formula(x, a, 1e-3);
+        at_least(cost("compose:method=advanced", ev, 1e-3, NULL), x, "advanced");
+    }
+    arb_clear(x);
 }
 
 static pv_status keep_term(void *user, const pvi_term *t)
@@ -220,7 +276,7 @@ static void one_sample(void **state)
     arb_t x, c;
     arb_init(x), arb_init(c);
     PVT_OK(pvi_event_each(ev, keep_term, &t));
-    sum_of(x, z, -2);
+    sum_of(x, z, N, -2);
     arb_rsqrt(x, x, PREC);
     arb_set_d(c, t.a);
     PVT_CHECK(!arb_gt(c, x), "a multiplier of %.17g, but together they are %.17g", t.a, end_of(x, false));
@@ -269,8 +325,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(gaussians), cmocka_unit_test(concentrated), cmocka_unit_test(variation),
-        cmocka_unit_test(pure),      cmocka_unit_test(one_sample),   cmocka_unit_test(single_operations),
+        cmocka_unit_test(gaussians),         cmocka_unit_test(concentrated), cmocka_unit_test(one_concentrated),
+        cmocka_unit_test(variation),         cmocka_unit_test(pure),         cmocka_unit_test(one_sample),
+        cmocka_unit_test(single_operations),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }
