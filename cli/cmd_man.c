@@ -118,7 +118,7 @@ int cmd_man(cli *c)
     printf(".TH PRIVET 1 \"\" \"privet %s\" \"User Commands\"\n", pv_version());
     puts(".ad l"); /* descriptions of networks are long words: no line is stretched */
     section("NAME");
-    puts("privet \\- train models under differential privacy and prove the cost");
+    puts("privet \\- train models under differential privacy and certify the cost");
     section("SYNOPSIS");
     puts(".B privet\n.I COMMAND\n[\\fIargument\\fR ...] [\\fIkey\\fR=\\fIvalue\\fR ...] [\\fIoption\\fR ...]");
     section("DESCRIPTION");

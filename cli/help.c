@@ -5,7 +5,7 @@
 
 static void overview(void)
 {
-    puts("privet trains models on rows about people and proves how little they give away.\n\n"
+    puts("privet trains models on rows about people and limits what they give away about any one row.\n\n"
          "usage: privet COMMAND ...\n");
     for (const command *c = cli_commands; c->name; c++)
         if (c->help) printf("  %-9s  %s\n", c->name, c->help);

@@ -220,7 +220,7 @@ static int64_t frequencies(const term *t, int64_t terms, int64_t N, double budge
         }
         const double room = 0.5 * (budget - *high);
         double w = X > 0 ? sqrt(log(width / room + 1.0) / X) : top;
-        if (w > top) w = top;
+        if (!(w <= top)) w = top; /* NaN: all */
         *high += (top - w) / step * exp(-w * w * X) + (w < top ? exp(-w * w * X) : 0.0);
         const int64_t j = (int64_t)ceil(w / step) + 1;
         return j < N / 2 + 1 ? j : N / 2 + 1;
@@ -304,6 +304,7 @@ pv_status pvi_pld_compose(pv_arena *a, const pvi_pld_mass *m, int64_t terms, dou
     if (!s) return PV_E_NOMEM;
     term *t = (term *)(s + 1);
     *s = (pvi_pld_law) { .h = h, .theta = theta, .N = N };
+    if (!(theta > 0.0)) return PV_E_NUMERIC; /* the sum of (3) would not converge */
     if (terms == 1 && m->count == 1) return s->single = m, s->inf = m->inf, PV_OK;
     pv_status ok = law_open(a, m, terms, t, s);
     if (ok == PV_OK) ok = choose_method(t, terms, scale, work, s, &fft);

@@ -237,7 +237,7 @@ pv_status pvi_pld_survey(pvi_pld_job *b, double c)
 
 static double wrap_exponent(const pvi_pld_job *b)
 {
-    return 9.2 - b->ln_delta; /* a: 1e-4 of delta */
+    return 9.2 - pvi_pld_min(b->ln_delta, 0.0); /* a: 1e-4 of delta; Markov's bound on it may be above 1 */
 }
 
 static double reach_at(const pvi_pld_job *b, double t)

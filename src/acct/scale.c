@@ -24,7 +24,8 @@ static const struct {
     { 10.0, 1.0 - 1e-9, "weak", "amber" },
     { INFINITY, INFINITY, "next to none", "red" },
 };
-enum { LAST = sizeof scale / sizeof *scale - 1, FEW = 100 }; /* rows, where nobody says how many: the fewest */
+/* FEW rows: what nobody counted, or what is smaller, is judged as such a table; 0.1 is no small delta for one row. */
+enum { LAST = sizeof scale / sizeof *scale - 1, FEW = 100 };
 
 static int level_epsilon(double epsilon)
 {
@@ -35,7 +36,7 @@ static int level_epsilon(double epsilon)
 
 static int level_delta(const pvi_claim *c)
 {
-    const double shown = c->delta * (c->rows > 0 ? c->rows : FEW); /* (3) */
+    const double shown = c->delta * fmax(c->rows, FEW); /* (3) */
     int k = 0;
     while (k < LAST && !(shown < scale[k].rows)) k++;
     return k;
@@ -91,8 +92,9 @@ static void put_delta(pvi_str *out, const pvi_claim *c)
         return;
     }
     pvi_str_puts(out, k == LAST ? " is not below" : k ? " is more than a tenth of" : " is at most a tenth of");
-    pvi_str_printf(out, " one in %.0f rows", c->rows);
-    if (k != LAST) return;
+    pvi_str_printf(out, " one in %.0f rows", fmax(c->rows, FEW));
+    if (c->rows < FEW) pvi_str_puts(out, ", the fewest that count");
+    if (k != LAST || c->rows < FEW) return;
     pvi_str_puts(out, ": that alone would allow ");
     put(out, c->delta * c->rows); /* (3) */
     pvi_str_puts(out, " of them to be shown outright, on average");

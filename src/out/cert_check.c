@@ -14,11 +14,13 @@
  *   (5)  the recorded accountant, run again, gives at most the claimed epsilon: no tolerance
  *   (6)  epsilon_replace >= epsilon: a replaced row is a row left out and another put in
  *   (7)  the settings describe this run (cert_settings.c)
+ *   (9)  rounding_allowance is at least twice the error of rounding as many numbers as there are weights to the grid
  *   (8)  `releases` counts every release once, by kinds that the optimizer asks for; a bound under further assumptions
  *        is below epsilon
  *   (9)  what follows from the mechanism and from delta_draws stands among the assumptions
  *
  * (1) to (4) hold up to the rounding of the few operations that made the numbers. */
+#include "mech/mech.h"
 #include "out.h"
 
 static const double rounding = 1e-12; /* relative; a handful of operations lose under 1e-15 */
@@ -226,8 +228,8 @@ static pv_status check_sensitivity(pv_ctx *ctx, const char *name, const pvi_cert
     pv_status s = pvi_json_parse(ctx, a, name, c->settings, strlen(c->settings), &settings);
     const double C = c->clip_gradient;
     const double change = s == PV_OK ? pvi_replace_change(c->clip_norm, C, semidefinite(c, settings)) : NAN;
-    const double sensitivity =
-        pvi_sensitivity(c->relation, c->replace_is_group_bound, c->clip_norm, c->replace_change, c->rounding_allowance);
+    const double sensitivity = pvi_sensitivity(c->relation, c->replace_is_group_bound, c->clip_norm,
+                                               c->replace_change, c->rounding_allowance);
     if (s == PV_OK && c->version >= 3 && !(C > 0.0 && C <= c->clip_norm))
         s = refuse(ctx, name, "clip_norm_gradient is not between 0 and clip_norm");
     if (s == PV_OK && c->version >= 3 && !releases_hessians(c) && !near(C, c->clip_norm))
@@ -259,6 +261,8 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (!near(c->noise_stddev, c->noise_multiplier * c->sensitivity)) /* (1) */
         return refuse(ctx, name, "noise_stddev is not noise_multiplier times sensitivity");
     if (!power_of_two(c->grid_spacing)) return refuse(ctx, name, "grid_spacing is not a power of two");
+    if (!(c->rounding_allowance >= 2.0 * pvi_grid_error(c->grid_spacing, c->weights) * (1.0 - 1e-9))) /* (9) */
+        return refuse(ctx, name, "rounding_allowance does not pay for the rounding to grid_spacing");
     return check_sensitivity(ctx, name, c);
 }
 
@@ -297,7 +301,8 @@ static pv_status check_present(pv_ctx *ctx, const char *name, const pvi_cert *c)
         return refuse(ctx, name, "model, optimizer, mechanism, sampler, data_digest or settings are missing");
     if (c->version >= 3 && !(is_digest(c->data_salt) && is_digest(c->data_digest) && is_digest(c->header_digest) &&
                              is_digest(c->weights_digest)))
-        return refuse(ctx, name, "data_salt, data_digest, header_digest or weights_digest is not 64 hexadecimal digits");
+        return refuse(ctx, name,
+                      "data_salt, data_digest, header_digest or weights_digest is not 64 hexadecimal digits");
     return PV_OK;
 }
 

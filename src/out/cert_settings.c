@@ -49,8 +49,7 @@ static double number(const pvi_json *settings, const char *key)
 
 /* ---- one function for each row ------------------------------------------------------------------------- */
 
-#define ROW(name)                                                                                                    \
-    static bool name(const pvi_json *settings, const pvi_json *said, const pvi_cert *c)
+#define ROW(name) static bool name(const pvi_json *settings, const pvi_json *said, const pvi_cert *c)
 #define SIMPLE(name, test)                                                                                           \
     ROW(name)                                                                                                        \
     {                                                                                                                \
@@ -69,8 +68,9 @@ SIMPLE(noise_multiplier, same_number(said, c->noise_multiplier))
 SIMPLE(rows, same_number(said, (double)c->rows))
 SIMPLE(row_norm, same_number(said, c->row_norm))
 SIMPLE(features_measured, !said || !c->features_measured)
-SIMPLE(clip_gradient, at_most(c->clip_gradient * (1.0 - 1e-12), said))
-SIMPLE(clip_norm, optimizer_of(c)->joint || at_most(c->clip_norm * (1.0 - 1e-12), said)) /* else of the gradient alone */
+SIMPLE(clip_gradient, at_most(c->clip_gradient *(1.0 - 1e-12), said))
+SIMPLE(clip_norm,
+       optimizer_of(c)->joint || at_most(c->clip_norm * (1.0 - 1e-12), said)) /* else of the gradient alone */
 SIMPLE(accountant, is_text(said, "best") || same_text(said, c->accountant))
 SIMPLE(accountant_replace, is_text(said, "best") || !c->accountant_replace || same_text(said, c->accountant_replace))
 SIMPLE(largest_value, !is_text(said, "max") || optimizer_of(c)->selects)
@@ -163,8 +163,9 @@ ROW(steps)
     const double made = count_of(c, PVI_HESSIAN), growth = number(settings, "optimizer.growth");
     if (!said) return true;
     if (said->type != PVI_JNUM) return false;
+    if (!(said->num >= 1.0)) return false;
     if (!optimizer_of(c)->joint) return (double)c->queries == said->num;
-    if (isnan(growth) || !(said->num >= 1.0 && said->num <= MOST_STEPS)) return made >= said->num;
+    if (isnan(growth) || said->num > MOST_STEPS) return made >= said->num;
     if (!(growth >= 1.0 && growth <= 1e4)) return false;
     return made == (double)pvi_spread_total(growth, (int64_t)said->num);
 }

@@ -177,7 +177,7 @@ void pvi_cert_shown(const pvi_cert *c, bool is_model, pvi_jw *w, const char *key
     pvi_jw_str(w, NULL,
                "The recorded releases, with the recorded noise, cost at most the claimed epsilon: "
                "recomputed, without the data.");
-    pvi_jw_str(w, NULL, "No field contradicts another, and every byte is as privet writes it.");
+    pvi_jw_str(w, NULL, "What is said twice agrees, and every byte is as privet writes it.");
     if (is_model && c->version >= 3)
         pvi_jw_str(w, NULL,
                    "The weights, the settings, the schema, the classes and the domain in this file are those that the "

@@ -22,7 +22,7 @@ const pv_param pvi_settings_params[] = {
     ROW("privacy", PV_ENUM, privacy, 0, 0, 0, true, "off trains without noise and marks all output NOT PRIVATE",
         "on|off"),
     ROW("budget.epsilon", PV_F64, epsilon, 1.0, 1e-9, PVI_EPSILON_MOST, true, "epsilon, the privacy budget", NULL),
-    ROW("budget.delta", PV_F64, delta, PV_AUTO, PVI_DELTA_LEAST, PVI_DELTA_MOST, true,
+    ROW("budget.delta", PV_F64, delta, PV_AUTO, 2 * PVI_DELTA_LEAST, PVI_DELTA_MOST, true,
         "delta, the failure probability; auto: the power of ten below 1/(10 n)", NULL),
     ROW("budget.relation", PV_ENUM, relation, 0, 0, 0, true, "neighbours: one row zeroed out, or one row replaced",
         "zero-out|replace"),

@@ -250,7 +250,7 @@ check 'a Hessian of pure noise is warned of' grep -q 'warning: signal to noise o
 printf '+1 1:1 2:1 3:0.5\n-1 1:-1 4:0.25 9:1\n+1 1:0.9 7:0.1\n' >rows # fewer rows than columns, and separable
 run train rows --optimizer tr --epsilon 1e4 --delta 1e-3 --quiet --out m.pvt
 same "a large epsilon is warned of" "privet: warning: $(few 3)
-privet: warning: protection is next to none: epsilon 10000 is above 10, but delta 0.001 is at most a tenth of one in 3 rows" "$(cat err)"
+privet: warning: protection is next to none: epsilon 10000 is above 10, but delta 0.001 is at most a tenth of one in 100 rows, the fewest that count" "$(cat err)"
 run plan --rows 100000 --features 5 --optimizer prgd --relation replace --quiet
 check 'ball noise beyond what gradients can do is warned of' grep -q 'warning: over 100000 steps noise moves' err
 run plan --rows 1000000 --features 5 --optimizer prgd --relation replace optimizer.steps=100 --delta 5e-5 --quiet

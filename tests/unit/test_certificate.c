@@ -178,6 +178,7 @@ static void forged_numbers_are_refused(void **state)
     FORGE("power of two", c.grid_spacing = 3e-5);
     FORGE("power of two", c.grid_spacing = 0);
     FORGE("power of two", c.grid_spacing = NAN);
+    FORGE("does not pay", c.grid_spacing = 0x1p-20);
     FORGE("out of range", c.rows = 0);
     FORGE("out of range", c.features = 0);
     FORGE("out of range", c.queries = -1);

@@ -225,6 +225,16 @@ static void releases_that_hide_nothing(void **state)
     PVT_TRUE(c.epsilon >= 1e4 && c.epsilon >= c.epsilon_lower);
 }
 
+/* Markov's bound on delta is above 1 here, from which a window of negative tilt and an endless sum were made. */
+static void more_steps_than_delta_can_hold(void **state)
+{
+    (void)state;
+    const pvi_pld_term t = term(PV_EV_GAUSSIAN, 0.11414072780771711, 0, 0.003990824394456683, 1000000);
+    double work = 0, d;
+    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.5, &work, &d));
+    PVT_CHECK(d > 0.99 && d <= 1 && work >= 0 && work < 2 * PVI_PLD_WORK, "delta %g, work %g", d, work);
+}
+
 /* ---- losses beyond the range of exp ---------------------------------------------------------------------- */
 
 /* delta(eps) of one Poisson-sampled Gaussian, remove: q (P(l > L) - G Q(l > L)), e^L = G = 1 + (e^eps - 1)/q, in
@@ -292,6 +302,7 @@ static void losses_beyond_the_range_of_exp(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
+        cmocka_unit_test(more_steps_than_delta_can_hold),
         cmocka_unit_test(losses_beyond_the_range_of_exp),
         cmocka_unit_test(losses_as_small_as_rounding),
         cmocka_unit_test(masses_that_underflow),

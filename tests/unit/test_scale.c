@@ -50,6 +50,9 @@ static void limits(void **state)
         { 1, 1.0 / 49, 49, "next to none", "red" }, /* whose product with n is below 1 in doubles */
         { 0.1, 0.1, 200, "next to none", "red" },
         { 1, NAN, 200, "next to none", "red" },
+        { 1, 0.1, 1, "next to none", "red" }, /* fewer rows: as for 100, too */
+        { 1, 0.01, 10, "next to none", "red" },
+        { 1, 0.0005, 10, "strong", "green" },
         { 1, 1e-5, 0, "strong", "green" }, /* rows unknown: as for the smallest table, 100 rows */
         { 1, 2e-3, 0, "weak", "amber" },
         { 1, 0.01, 0, "next to none", "red" },
@@ -162,6 +165,7 @@ static void reasons(void **state)
         { 100, 0.1, 200,
           "epsilon 100 is above 10, and delta 0.1 is not below one in 200 rows: that alone would allow 20 of them to "
           "be shown outright, on average" },
+        { 1, 0.1, 1, "epsilon 1 is at most 1, but delta 0.1 is not below one in 100 rows, the fewest that count" },
         { 1, 1e-5, 0, "epsilon 1 is at most 1, and delta 1e-05 is for tables of at most 10000 rows" },
         { 1, 0.2, 0, "epsilon 1 is at most 1, and delta 0.2 is too large for any table" },
         { 1, 0, 0, "epsilon 1 is at most 1, and delta 0 is small enough for any table" },
