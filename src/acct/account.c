@@ -114,6 +114,8 @@ static pv_status group_epsilon(const run *r, double delta, double *eps)
     pv_status s;
     double lo = 0.0, hi = 0.5, flo = 50.0, fhi;
     int safe = -1;
+    *eps = 0.0;
+    if (group_at(r, 0.0, &s) <= delta && s == PV_OK) return s; /* else the search would halve its way to it */
     *eps = INFINITY;
     for (int i = 0; (fhi = group_excess(r, hi, delta, &s)) > 0.0; i++, lo = hi, flo = fhi, hi *= 2)
         if (s != PV_OK || hi > 1e3 || !PVI_TURN(GROUP_RISE, i)) return s; /* e^hi has left the range of a double */
