@@ -14,20 +14,6 @@
 
 #include <stdlib.h>
 
-#include <arb_hypgeom.h>
-
-static void normal(arb_t p, const arb_t x, slong prec)
-{
-    arb_t r;
-    arb_init(r);
-    arb_sqrt_ui(r, 2, prec);
-    arb_div(r, x, r, prec);
-    arb_neg(r, r);
-    arb_hypgeom_erfc(p, r, prec);
-    arb_mul_2exp_si(p, p, -1);
-    arb_clear(r);
-}
-
 static void gaussian_above(ck_tails *T, const ck_release *r, const arb_t y, slong prec)
 {
     arb_t mu, x;
@@ -37,11 +23,11 @@ static void gaussian_above(ck_tails *T, const ck_release *r, const arb_t y, slon
     arb_div(x, y, mu, prec);
     arb_mul_2exp_si(mu, mu, -1);
     arb_sub(mu, mu, x, prec); /* mu/2 - y/mu */
-    normal(T->P, mu, prec);
+    ck_normal(T->P, mu, prec);
     arb_mul_2exp_si(x, x, 1);
     arb_add(x, x, mu, prec); /* mu/2 + y/mu */
     arb_neg(x, x);
-    normal(T->Q, x, prec);
+    ck_normal(T->Q, x, prec);
     arb_clear(mu), arb_clear(x);
 }
 

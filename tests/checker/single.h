@@ -33,4 +33,6 @@ void ck_epsilon(const ck_release *r, double delta, double *lo, double *hi);
 void ck_attack(arb_t delta, const ck_release *r, double eps);
 /* H of the release without its sampler at the ratio e^eps, eps >= 0 (formulas in single.c). */
 void ck_base(arb_t h, const ck_release *r, const arb_t eps, slong prec);
+/* The normal distribution function. */
+void ck_normal(arb_t p, const arb_t x, slong prec);
 #endif

@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-    const int64_t n = argc > 1 ? atoll(argv[1]) : 5000;
+    const int64_t n = argc > 1 ? atoll(argv[1]) : 4000;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20240229;
     return ck_named() > 0 || ck_questions(n, seed, false) > 0;
 }
