@@ -50,7 +50,10 @@ static double invert(const curve *c, double guess)
     const double least = 1e-13 * c->b->s + 1e-300; /* no need to be closer, even to zero */
     double step = pvi_pld_min(0.001 * guess, 0.1 * c->b->s) + 1e-9 * (guess + c->b->s) + 1e-300;
     bracket r = { guess, guess, f, f };
+    if (!(guess >= 0.0 && step > 0.0 && step < INFINITY))
+        return c->low ? 0.0 : INFINITY; /* NaN: nothing to start from */
     for (int i = 0; r.fhi > delta; i++, step *= 1.0 + ldexp(1.0, i / 8)) {
+        if (!(r.hi < INFINITY)) return INFINITY; /* infinite losses alone have more than delta */
         if (!PVI_TURN(PLD_RISE, i)) return c->low ? r.hi : INFINITY;
         r.lo = r.hi, r.flo = r.fhi, r.hi += step;
         r.fhi = value(c, r.hi);
