@@ -8,7 +8,7 @@
  * mean, standard deviation and least of the gap, mean gradient norm, smallest eigenvalue of the Hessian, accuracy, seconds.
  * Whatever is printed here is computed on the rows without noise. */
 #include "core/eigen.h"
-#include "run/job.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 #include <time.h>

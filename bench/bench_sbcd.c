@@ -6,7 +6,7 @@
  * whole of 51 noisy steps, from the call to the finished result, less one of a single step, by 10.  Best of all
  * rounds, ours before and after the peer, wall clock and processor time.  The peer is bench/peers/sbcd_peer.py,
  * OpenBLAS with as many threads. */
-#include "run/job.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 #include <time.h>

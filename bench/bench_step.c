@@ -7,7 +7,7 @@
  * peers alike.  Peers run when PRIVET_PEERS_PYTHON names a Python with torch (and opacus).
  *
  *   PRIVET_PEERS_PYTHON=v/bin/python bench_step [threads, 2] [steps, 300] [path of net_peer.py] */
-#include "run/job.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

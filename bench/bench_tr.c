@@ -9,7 +9,7 @@
  * bench/peers/tr_peer.py does the same with numpy and scipy; with PRIVET_PYTHON set it is run in between, on as many
  * threads, and the ratios are printed. */
 #include "mech/mech.h"
-#include "run/job.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -9,7 +9,7 @@
  * per choice against n and p, and the exponents of n and p that fit the times of an epoch.
  *
  *   PRIVET_PYTHON=python-with-torch-and-opacus bench_train [rounds] [threads] [parts: m c l f g] */
-#include "run/job.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -2,7 +2,7 @@
  *
  * A logarithmic axis is drawn in log10 of its values with marks at powers of ten, or at 1, 2, 5 where there are few.
  * What is not positive does not appear on it. */
-#include "repro.h"
+#include "repro/repro.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* cmd_report.c - privet report: a model's guarantee, and its figures on labelled rows, or results, as one page. */
-#include "repro.h"
+#include "repro/repro.h"
 
 #include <stdlib.h>
 #include <string.h>

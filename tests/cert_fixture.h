@@ -1,7 +1,8 @@
 /* cert_fixture.h - a certificate that holds, for the tests of src/out: T Gaussian releases, full batch. */
 #ifndef CERT_FIXTURE_H
 #define CERT_FIXTURE_H
-#include "out/out.h"
+#include "cert/cert.h"
+#include "export/model_file.h"
 
 #define FIXTURE_SETTINGS                                                                                             \
     "{\"model\":\"logistic\",\"optimizer\":\"pgd\",\"optimizer.steps\":100,\"mechanism\":\"gaussian\","              \

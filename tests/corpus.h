@@ -1,7 +1,7 @@
 /* corpus.h - every file of a folder of tests/corpus, in the order of their names. */
 #ifndef CORPUS_H
 #define CORPUS_H
-#include "out/out.h"
+#include "cert/cert.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ offences=$(
             [ -e "$path" ] || [ -e "tests/$path.sh" ] || echo "$page:$line: there is no $path"
         done
     # shellcheck disable=SC2086
-    grep -HonE '`[a-z]+/(test|fuzz)_[a-z0-9_]+`' $pages |
+    grep -HonE '`[a-z]+(/[a-z]+)?/(test|fuzz)_[a-z0-9_]+`' $pages |
         sed 's/^\([^:]*\):\([0-9]*\):`\(.*\)`$/\1 \2 \3/' |
         while read -r page line name; do
             [ -e "tests/$name.c" ] || [ -e "tests/$name.sh" ] || echo "$page:$line: there is no test $name"

@@ -70,6 +70,16 @@ int64_t pvi_spread_units(double growth, int64_t steps, int64_t t);
 int64_t pvi_spread_total(double growth, int64_t steps);
 int64_t pvi_spread_first(double share, int64_t total);
 
+/* ---- what is claimed (claim.c) ------------------------------------------------------------ */
+/* Draws are not exactly what the accountant assumes: a distance of tau in total variation costs (1 + e^epsilon) tau
+ * of delta.  A fixed share is set aside for it; none above epsilon = 30, where the certificate says so. */
+double pvi_draws_share(double epsilon, double delta);
+
+/* The epsilon to claim for a computed cost: six digits, at least a relative 1e-9 above it, so that another
+ * machine's last digits cannot lift the recomputed value over the claim; `limit` when the cost meets it
+ * and the rounded claim would not. */
+double pvi_cert_claim(double cost, double limit);
+
 /* ---- one Gaussian of parameter mu = sensitivity / standard deviation (gdp.c) ---------------------
  * The exact curve delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), bracketed; mu >= 0.   */
 double pvi_gdp_delta_ub(double mu, double eps);

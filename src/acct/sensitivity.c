@@ -1,7 +1,7 @@
 /* sensitivity.c - how far one row can move a released sum: one formula for whoever plans, runs and verifies.
  *
  * A row adds v to the sum, ||v|| <= B; the sum that is computed is off by rounding, paid for by an allowance
- * (run/noise.c (2), (3)).
+ * (plan/noise.c (2), (3)).
  *   (1) left out, the row moves the exact sum by at most B
  *   (2) another row in its place moves it by ||v - v'|| <= 2 B.  Where v = (g, s svec H), ||g|| <= C, and both H and H'
  *       are positive semidefinite, <H, H'> >= 0 and so

@@ -7,7 +7,7 @@
  *   (3) ties can only be exact for -4 <= q <= 23, where 5^q or m 5^q fits into 64 bits: round to even.
  *
  * T_q for q >= 0 is 5^q shifted and cut; for q < 0 it is 2^b / 5^-q cut and raised by one in the last
- * place.  tests/unit/test_decimal.c compares with the C library on random numbers and on ties.
+ * place.  tests/unit/data/test_decimal.c compares with the C library on random numbers and on ties.
  * Reference  Lemire, Number parsing at a gigabyte per second, Softw. Pract. Exp. 51 (2021);
  *            Mushtak, Lemire, Fast number parsing without fallback, Softw. Pract. Exp. 53 (2023). */
 #include "decimal.h"

@@ -8,7 +8,7 @@
 #ifndef PVI_READER_H
 #define PVI_READER_H
 #include "load.h"
-#include "words.h"
+#include "dictionary.h"
 
 /* ---- bytes (source.c) ------------------------------------------------------------------------
  * Plain, gzip or bzip2, told apart by the first bytes.  A fill asks for the next `want` bytes as

@@ -8,7 +8,7 @@
  * Returns   the mean of the last half of the iterates, moved to a lower local minimum if the penalty has many (settle.c)
  *
  * Names     T: steps   r: radius   u_t: events spent on step t (second.c)
- * Privacy   (1) is one Gaussian release of a vector whose sensitivity is derived in run/noise.c (8); all else is a
+ * Privacy   (1) is one Gaussian release of a vector whose sensitivity is derived in plan/noise.c (8); all else is a
  *           function of released values.  The run costs u_0 + sum_t u_t Gaussian events of equal noise and nothing
  *           more, u_0 for second moments (noise.c (9)).
  *           Against the paper's calibration, per unit of budget:

@@ -14,7 +14,7 @@
  *           added in order: the number of threads does not change a digit. */
 #include "eval/eval.h"
 #include "opt/opt.h"
-#include "run/job.h"
+#include "run/run.h"
 
 enum { POINTS = 20, SLOTS = 16, CHUNK = PVI_SAMPLED_GROUP };
 static const int64_t slot_room = 1 << 24; /* doubles in all slots together */

@@ -13,7 +13,7 @@
  * Privacy   none, as in diagnose.c.  The runs of (3) have settings, random source and output of their own. */
 #include "eval/eval.h"
 #include "opt/second.h"
-#include "run/job.h"
+#include "run/run.h"
 
 static const double reach = 0.05; /* e of (2) */
 static const char *const radii[] = { "4", "1000" };

@@ -14,7 +14,7 @@
  * names one of them.
  * Nothing computed in 3 leaves this file before 4 (P1); on any error the output is zeroed.
  * The sensitivity of 3 is derived in plan.c. */
-#include "run/job.h"
+#include "run/run.h"
 
 #include <float.h>
 

@@ -2,7 +2,7 @@
  *
  * The order is the guarantee: the event tree and its cost exist before the first query; the meter
  * stops a run that asks for more; a certificate is written only when everything planned was spent. */
-#include "run/job.h"
+#include "run/run.h"
 
 struct pv_result {
     pv_ctx *ctx;

@@ -6,7 +6,7 @@
  *   - every pair of sums, before noise, must lie within the declared sensitivity.
  * Where gradients are clipped the measured distance must also come close to the sensitivity: a test
  * that cannot see a violation would prove nothing. */
-#include "run/job.h"
+#include "run/run.h"
 #include "pvtable.h"
 
 enum { N = 300, P = 7, SPECIAL = 130, MAX_RELEASES = 4096 };

@@ -10,7 +10,7 @@
  *
  * With optimizer.share the first release is of second moments, and later ones are of turned rows: the first must nearly
  * reach the declared sensitivity and leave the gradient's part alone, the others keep all three limits. */
-#include "run/job.h"
+#include "run/run.h"
 #include "pvtable.h"
 
 enum { N = 300, P = 7, SPECIAL = 130, MAX_RELEASES = 64 };

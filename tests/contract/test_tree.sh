@@ -11,7 +11,7 @@ sh "$source/tools/function_lengths.sh" "$source"
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/include" "$tree/cli" "$tree/tests" "$tree/docs"
-for folder in core data acct mech opt out run; do mkdir -p "$tree/src/$folder"; done
+for folder in core data acct mech opt cert run; do mkdir -p "$tree/src/$folder"; done
 put() { printf '%s\n' "$2" >"$tree/$1"; }
 put include/privet.h '#include "core/core.h"'
 put src/core/core.h ''
@@ -23,9 +23,9 @@ put src/data/load.h ''
 put src/acct/side.c '#include "mech/mech.h"'
 put src/mech/mech.h '#include <sodium.h>'
 put src/mech/dots.c '#include "../core/core.h"'
-put src/out/second.c '#include <sodium.h>'
-put src/out/lost.c '#include "gone.h"'
-put src/out/link.c 'const pv_link_ops pv_link_listed = { 0 };
+put src/cert/second.c '#include <sodium.h>'
+put src/cert/lost.c '#include "gone.h"'
+put src/cert/link.c 'const pv_link_ops pv_link_listed = { 0 };
 const pv_link_ops pv_link_forgotten = { 0 };'
 put cli/main.c '#include "core/core.h"'
 put tests/main.c 'int x; '
@@ -44,7 +44,7 @@ expect check_includes.sh 'src/core/up.c:1: core may not include run/run.h'
 expect check_includes.sh 'src/acct/side.c:1: acct may not include mech/mech.h'
 expect check_includes.sh 'src/opt/opt.h:1: opt may not include data/load.h'
 expect check_includes.sh 'src/mech/dots.c:1: include from src, not through ..'
-expect check_includes.sh 'src/out/lost.c:1: gone.h is neither'
+expect check_includes.sh 'src/cert/lost.c:1: gone.h is neither'
 expect check_includes.sh 'cli/main.c:1: core/core.h: only privet.h'
 expect check_includes.sh 'a public header includes public headers only'
 expect check_includes.sh 'sodium.h is included by more than one file'

@@ -3,7 +3,7 @@
 # mirror map, accountant and sequence of noise, and three small model files, made by the given command.
 #
 # What a version of the format writes is kept for ever: certificates-v2 was made by the last command that wrote
-# version 2, certificates-v3 by the first that wrote version 3.  tests/unit/test_corpus.c verifies them all.
+# version 2, certificates-v3 by the first that wrote version 3.  tests/unit/cert/test_corpus.c verifies them all.
 set -eu
 privet=$(realpath "$1")
 mkdir -p "$2"

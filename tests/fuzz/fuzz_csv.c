@@ -1,6 +1,6 @@
 /* fuzz_csv.c - any bytes as a table, with one of a few schemas or none: refused with one line, or rows inside the
  * ball; the same whatever the cuts, and the same from every kernel.  The first two bytes choose settings. */
-#include "data/csv.h"
+#include "data/format/csv.h"
 #include "fuzz_rows.h"
 
 enum { FRONT = 16, BEHIND = 96, LIMIT = 1 << 16 };

@@ -1,6 +1,6 @@
 /* fuzz_libsvm.c - any bytes as a LIBSVM file (plain, gzip, bzip2): refused with one line, or rows inside the ball;
  * the same whatever the cuts, and the same from every kernel.  The first two bytes choose settings. */
-#include "data/svm.h"
+#include "data/format/svm.h"
 #include "fuzz_rows.h"
 
 enum { FRONT = 16, BEHIND = 96, LIMIT = 1 << 16 };

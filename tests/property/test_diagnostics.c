@@ -1,6 +1,6 @@
 /* test_diagnostics.c - diagnostics: right, marked, and without any influence on the model. */
 #include "pvtable.h"
-#include "run/job.h"
+#include "run/run.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* test_run.c - whole runs: what must not change the result, and what must. */
-#include "run/job.h"
+#include "run/run.h"
 #include "pvtable.h"
 
 #include <unistd.h>

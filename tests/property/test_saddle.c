@@ -6,7 +6,7 @@
  * curvature is phi''(a)/8 = -0.1 along e_1 and phi''(0)/8 = 1/8 along e_2: a strict saddle.  The minima are at
  * w_1 = -2a and 2a, where one residual is 0 and the other beyond c. */
 #include "pvtable.h"
-#include "run/job.h"
+#include "run/run.h"
 
 static pv_ctx *ctx;
 static const double a = 0.7745966692414834;

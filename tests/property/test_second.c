@@ -1,5 +1,5 @@
 /* test_second.c - second-order methods: saddles are left, noise is what the plan says, every event is spent. */
-#include "run/job.h"
+#include "run/run.h"
 #include "pvtable.h"
 
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #include "opt/opt.h"
 #include "pvtable.h"
 #include "reg/reg.h"
-#include "run/job.h"
+#include "run/run.h"
 
 static pv_ctx *ctx;
 

@@ -1,0 +1,100 @@
+/* cost.c - what a plan costs, before anything is run: JSON out. */
+#include "run/run.h"
+
+/* Standard deviation of the noise on one entry of an average gradient; a point drawn from the ball of radius R in d
+ * dimensions has E V_k^2 = R^2 / (d + 2). */
+static double noise_per_weight(const pvi_job *j)
+{
+    const double entry = j->opt->ball ? j->noise_scale / sqrt((double)j->prob.d + 2.0) : j->noise_scale;
+    return entry / j->prob.batch;
+}
+
+static pv_status cost_json(pvi_job *j, char **json)
+{
+    pvi_str b = { .ctx = j->ctx };
+    pvi_jw w = { .out = &b, .indent = 2 };
+    pvi_jw_open(&w, NULL, '{');
+    const bool seeded = j->plan->s.seed != PV_AUTO_I64;
+    pvi_jw_bool(&w, "private", j->private_run && !seeded);
+    if (!j->private_run || seeded) {
+        pvi_jw_str(&w, "warning", "NOT PRIVATE");
+        pvi_jw_str(&w, "why", j->private_run ? "run.seed makes the noise reproducible" : "privacy=off adds no noise");
+    }
+    const pvi_claim claim = { j->cost.epsilon, j->prob.delta, (double)j->dom.n, j->prob.relation, 1 };
+    pvi_strength_write(&w, j->private_run && !seeded ? &claim : NULL);
+    pvi_jw_str(&w, "model", j->model.named->name);
+    pvi_jw_str(&w, "optimizer", j->opt->head.name);
+    pvi_jw_i64(&w, "rows", j->dom.n);
+    pvi_jw_i64(&w, "parameters", j->prob.d);
+    pvi_jw_i64(&w, "steps", j->opt->steps(j->opt_cfg));
+    pvi_jw_f64(&w, "batch", j->prob.batch);
+    pvi_jw_f64(&w, "clip_norm", j->radius);
+    if (j->private_run) {
+        pvi_jw_f64(&w, "epsilon", j->cost.epsilon);
+        pvi_jw_f64(&w, "epsilon_lower", j->cost.epsilon_lower);
+        pvi_jw_f64(&w, "delta", j->prob.delta);
+        pvi_jw_str(&w, "relation", j->prob.relation == PV_REL_REPLACE ? "replace" : "zero-out");
+        pvi_jw_f64(&w, "epsilon_replace", j->cost_replace.epsilon);
+        pvi_jw_str(&w, "accountant", j->cost.accountant);
+        pvi_jw_f64(&w, "noise_multiplier", j->noise_multiplier);
+        pvi_jw_f64(&w, "sensitivity", j->sensitivity);
+        pvi_noise_write(j->mech, j->noise_multiplier, j->noise_scale, &w);
+        if (!j->opt->selects) pvi_jw_f64(&w, "noise_per_weight", noise_per_weight(j));
+        pvi_event_write(j->events, &w, "events");
+    }
+    char *settings;
+    pv_status s = pvi_settings_write(j->plan, j, false, &settings);
+    if (s == PV_OK) {
+        pvi_jw_raw(&w, "settings", settings);
+        pvi_free(j->ctx, settings);
+    }
+    pvi_jw_close(&w, '}');
+    pvi_str_puts(&b, "\n");
+    if (s != PV_OK) {
+        pvi_str_free(&b);
+        return s;
+    }
+    return pvi_str_take(&b, json);
+}
+
+/* A number of rows that nobody declared is counted, and public, as it is for a run; the rows decide nothing else. */
+static pv_status open_job(pv_plan *plan, pvi_job **out)
+{
+    pvi_matrix *m = NULL;
+    const bool count = plan->s.data.path && plan->s.data.rows == PV_AUTO_I64;
+    pv_status s = count ? pvi_plan_data(plan, &m) : PV_OK;
+    if (s == PV_OK) s = pvi_job_create(plan, m, out);
+    pvi_matrix_free(m);
+    return s;
+}
+
+pv_status pv_plan_cost(pv_plan *plan, char **json)
+{
+    PVI_FENV;
+    pvi_job *j;
+    if (!plan || !json) return PV_E_ARG;
+    *json = NULL;
+    pv_status s = open_job(plan, &j);
+    if (s != PV_OK) return s;
+    s = cost_json(j, json);
+    pvi_job_free(j);
+    return s;
+}
+
+pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub)
+{
+    PVI_FENV;
+    pvi_job *j;
+    pvi_cost cost;
+    if (!plan || !eps_ub || !(delta > 0.0 && delta < 1.0)) return PV_E_ARG;
+    pv_status s = open_job(plan, &j);
+    if (s != PV_OK) return s;
+    if (!j->private_run) s = pvi_fail(plan->ctx, PV_E_PARAM, "privacy=off has no epsilon");
+    else s = pvi_account(plan->ctx, j->accountant, j->prob.relation, j->events, delta * (1.0 - 0x1p-10), &cost);
+    if (s == PV_OK && cost.epsilon <= 30.0 && !(pvi_draws_need(j, cost.epsilon) <= delta * 0x1p-10))
+        s = pvi_fail(plan->ctx, PV_E_UNSUPPORTED, "delta = %g is too small for draws of finite accuracy at this size",
+                     delta);
+    if (s == PV_OK) *eps_ub = cost.epsilon;
+    pvi_job_free(j);
+    return s;
+}

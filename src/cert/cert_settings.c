@@ -1,0 +1,288 @@
+/* cert_settings.c - do the settings in a certificate describe the run that its other fields describe?
+ *
+ * A checksum shows that a certificate was not changed by accident; whoever writes one on purpose can compute it.
+ * What no one can do is make contradicting fields agree, so everything that is said twice is compared: one row of the
+ * table below for every pair of a field and a setting.  A setting that is absent or auto says nothing, except
+ *   (1)  the optimizer's proof is for one mechanism; ball noise has one for replace only
+ *   (2)  sampler=auto is the sampler that the optimizer draws by itself; `full batch` exactly if the batch is all rows
+ *   (3)  one noise multiplier for all releases, unless optimizer.noise names a schedule
+ * Rows compare nothing that a version does not have; `since` is the first that does. */
+#include "cert.h"
+
+static bool near(double x, double y)
+{
+    return fabs(x - y) <= 1e-12 * fabs(y);
+}
+
+static const pv_optimizer_ops *optimizer_of(const pvi_cert *c)
+{
+    return (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
+}
+
+static bool is_text(const pvi_json *said, const char *text)
+{
+    return said && said->type == PVI_JSTR && strcmp(said->text, text) == 0;
+}
+
+static bool same_text(const pvi_json *said, const char *text)
+{
+    return !said || is_text(said, text);
+}
+
+/* A setting that should be a number and is text agrees with nothing. */
+static bool same_number(const pvi_json *said, double x)
+{
+    return !said || (said->type == PVI_JNUM && near(x, said->num));
+}
+
+static bool at_most(double x, const pvi_json *said)
+{
+    return !said || (said->type == PVI_JNUM && x <= said->num);
+}
+
+/* NAN: not said. */
+static double number(const pvi_json *settings, const char *key)
+{
+    const pvi_json *v = pvi_json_get(settings, key);
+    return v && v->type == PVI_JNUM ? v->num : NAN;
+}
+
+/* ---- one function for each row ------------------------------------------------------------------------- */
+
+#define ROW(name) static bool name(const pvi_json *settings, const pvi_json *said, const pvi_cert *c)
+#define SIMPLE(name, test)                                                                                           \
+    ROW(name)                                                                                                        \
+    {                                                                                                                \
+        (void)settings, (void)said, (void)c;                                                                         \
+        return test;                                                                                                 \
+    }
+
+SIMPLE(privacy, same_text(said, c->is_private ? "on" : "off"))
+SIMPLE(model, same_text(said, c->model))
+SIMPLE(optimizer, same_text(said, c->optimizer))
+SIMPLE(mechanism, same_text(said, c->mechanism))
+SIMPLE(relation, same_text(said, c->relation == PV_REL_REPLACE ? "replace" : "zero-out"))
+SIMPLE(delta, !said || (said->type == PVI_JNUM && said->num == c->delta))
+SIMPLE(epsilon, at_most(c->epsilon, said))
+SIMPLE(noise_multiplier, same_number(said, c->noise_multiplier))
+SIMPLE(rows, same_number(said, (double)c->rows))
+SIMPLE(row_norm, same_number(said, c->row_norm))
+SIMPLE(features_measured, !said || !c->features_measured)
+SIMPLE(clip_gradient, at_most(c->clip_gradient *(1.0 - 1e-12), said))
+SIMPLE(clip_norm,
+       optimizer_of(c)->joint || at_most(c->clip_norm * (1.0 - 1e-12), said)) /* else of the gradient alone */
+SIMPLE(accountant, is_text(said, "best") || same_text(said, c->accountant))
+SIMPLE(accountant_replace, is_text(said, "best") || !c->accountant_replace || same_text(said, c->accountant_replace))
+SIMPLE(largest_value, !is_text(said, "max") || optimizer_of(c)->selects)
+SIMPLE(at_least_steps, !said || (said->type == PVI_JNUM && (double)c->queries >= said->num))
+SIMPLE(last_alone, !c->conditional || same_text(said, "last"))
+SIMPLE(no_momentum, !c->conditional || !said || (said->type == PVI_JNUM && said->num == 0.0))
+
+/* Columns of the file and the constant one; features of transformed images are others. */
+static bool columns(const pvi_json *settings, const pvi_cert *c, double declared)
+{
+    const double bias = number(settings, "data.bias");
+    const pvi_json *transform = pvi_json_get(settings, "data.transform");
+    if (transform && !is_text(transform, "none")) return true;
+    return (double)c->features == declared + (bias == 0.0 ? 0.0 : 1.0);
+}
+
+ROW(features)
+{
+    return !said || (said->type == PVI_JNUM && columns(settings, c, said->num));
+}
+
+ROW(image)
+{
+    double size = 1.0;
+    if (!said) return true;
+    if (said->type != PVI_JSTR) return false;
+    for (const char *p = said->text;; p++) { /* HEIGHTxWIDTH, perhaps xCHANNELS */
+        double side;
+        const size_t n = strcspn(p, "x");
+        if (!pvi_parse_f64(p, n, &side)) return false;
+        size *= side;
+        p += n;
+        if (!*p) return columns(settings, c, size);
+    }
+}
+
+/* As many weights as columns for a loss of one number, a multiple of them for several classes. */
+ROW(weights)
+{
+    (void)settings, (void)said;
+    if (pv_find(PV_KIND_link, c->model)) return c->weights == c->features;
+    return strcmp(c->model, "softmax") != 0 || c->weights % c->features == 0;
+}
+
+/* (2) */
+ROW(sampler)
+{
+    const pv_optimizer_ops *opt = optimizer_of(c);
+    const char *named = said && said->type == PVI_JSTR ? said->text : "auto";
+    (void)settings;
+    if (strcmp(c->sampler, "full batch") == 0) return c->batch == (double)c->rows;
+    if (strcmp(named, "auto") == 0) named = opt->ball ? "fixed" : opt->stochastic ? "poisson" : "full";
+    return c->batch < (double)c->rows && strncmp(c->sampler, named, strlen(named)) == 0 &&
+           (c->sampler[strlen(named)] == '\0' || c->sampler[strlen(named)] == ' ');
+}
+
+ROW(batch)
+{
+    const double n = (double)c->rows;
+    (void)settings;
+    if (!said) return true;
+    if (said->type != PVI_JNUM) return false;
+    double batch = said->num;
+    if (strcmp(c->sampler, "full batch") == 0) return batch >= n - 0.5;
+    if (strcmp(c->sampler, "fixed size") == 0) batch = floor(batch);
+    if (strcmp(c->sampler, "cyclic") == 0) batch = n / fmin(fmax(1.0, rint(n / batch)), n);
+    return near(c->batch, batch);
+}
+
+/* (3) */
+ROW(noise)
+{
+    const bool schedule = said && said->type == PVI_JSTR && strcmp(said->text, "constant") != 0;
+    (void)settings;
+    return schedule || c->noise_multiplier_max == 0.0 || near(c->noise_multiplier_max, c->noise_multiplier);
+}
+
+static double count_of(const pvi_cert *c, pvi_release_kind kind)
+{
+    for (int64_t i = 0; i < c->n_kinds; i++)
+        if (c->kinds[i].kind == pvi_release_kinds[kind]) return (double)c->kinds[i].count;
+    return 0.0;
+}
+
+enum { MOST_STEPS = 1000000 }; /* of releases with Hessians; more are only bounded */
+
+/* A step is one release; with Hessians, one of one event or more, and second moments come first (acct/spread.c). */
+ROW(steps)
+{
+    const double made = count_of(c, PVI_HESSIAN), growth = number(settings, "optimizer.growth");
+    if (!said) return true;
+    if (said->type != PVI_JNUM) return false;
+    if (!(said->num >= 1.0)) return false;
+    if (!optimizer_of(c)->joint) return (double)c->queries == said->num;
+    if (isnan(growth) || said->num > MOST_STEPS) return made >= said->num;
+    if (!(growth >= 1.0 && growth <= 1e4)) return false;
+    return made == (double)pvi_spread_total(growth, (int64_t)said->num);
+}
+
+ROW(growth)
+{
+    (void)said;
+    return !optimizer_of(c)->joint || steps(settings, pvi_json_get(settings, "optimizer.steps"), c);
+}
+
+ROW(share)
+{
+    const double made = count_of(c, PVI_HESSIAN), moments = count_of(c, PVI_MOMENTS);
+    (void)settings;
+    if (!said) return moments == 0.0;
+    if (said->type != PVI_JNUM || !(said->num >= 0.0 && said->num <= 0.9)) return false; /* as may be set */
+    return made <= 0x1p53 && moments == (double)pvi_spread_first(said->num, (int64_t)made);
+}
+
+/* ---- the bound under further assumptions: its constants are those of the settings ------------------------- */
+
+/* "step": 0.1 of the text {..., "step":0.1, ...} that pvi_hidden_sbcd_write makes; NAN: not there. */
+static double constant(const pvi_cert *c, const char *name)
+{
+    char key[32];
+    double x;
+    snprintf(key, sizeof key, "\"%s\":", name);
+    const char *at = c->conditional ? strstr(c->conditional, key) : NULL;
+    if (!at) return NAN;
+    at += strlen(key);
+    at += strspn(at, " ");
+    return pvi_parse_f64(at, strcspn(at, ",}"), &x) ? x : NAN;
+}
+
+ROW(step)
+{
+    const bool sum = is_text(pvi_json_get(settings, "optimizer.gradient"), "sum");
+    if (!c->conditional || !said) return true;
+    return said->type == PVI_JNUM && near(constant(c, "step"), said->num * (sum ? c->batch : 1.0));
+}
+
+/* Strong convexity of the penalty; none without one. */
+ROW(shrinkage)
+{
+    const pvi_json *reg = pvi_json_get(settings, "reg");
+    const double ratio = number(settings, "reg.l1_ratio"), s = constant(c, "shrinkage");
+    if (!c->conditional) return true;
+    if (!said || said->type != PVI_JNUM) return s == 0.0;
+    if (is_text(reg, "l2")) return near(s, said->num);
+    return is_text(reg, "elastic") ? near(s, said->num * (1.0 - ratio)) : s == 0.0;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------------------- */
+
+const pvi_said_twice pvi_cert_said_twice[] = {
+    { "private", "privacy", 2, privacy },
+    { "model", "model", 2, model },
+    { "weights", "model", 2, weights },
+    { "optimizer", "optimizer", 2, optimizer },
+    { "optimizer", "data.norm", 2, largest_value },
+    { "mechanism", "mechanism", 2, mechanism },
+    { "accountant", "accountant", 2, accountant },
+    { "accountant_replace", "accountant", 2, accountant_replace },
+    { "relation", "budget.relation", 2, relation },
+    { "delta", "budget.delta", 2, delta },
+    { "epsilon", "budget.epsilon", 2, epsilon },
+    { "noise_multiplier", "budget.noise_multiplier", 2, noise_multiplier },
+    { "noise_multiplier_max", "optimizer.noise", 2, noise },
+    { "clip_norm", "clip", 2, clip_norm },
+    { "clip_norm_gradient", "clip", 3, clip_gradient },
+    { "sampler", "sampler", 2, sampler },
+    { "batch", "sampler.batch", 2, batch },
+    { "rows", "data.rows", 2, rows },
+    { "row_norm", "data.row_norm", 2, row_norm },
+    { "features", "data.features", 2, features },
+    { "features_measured", "data.features", 2, features_measured },
+    { "features", "data.image", 2, image },
+    { "queries", "optimizer.steps", 2, at_least_steps },
+    { "releases", "optimizer.steps", 3, steps },
+    { "releases", "optimizer.growth", 3, growth },
+    { "releases", "optimizer.share", 3, share },
+    { "conditional", "optimizer.output", 2, last_alone },
+    { "conditional", "optimizer.momentum", 2, no_momentum },
+    { "conditional", "optimizer.step", 2, step },
+    { "conditional", "reg.lambda", 2, shrinkage },
+    { NULL, NULL, 0, NULL },
+};
+
+/* What a setting says; NULL: nothing. */
+static const pvi_json *said_of(const pvi_json *settings, const char *key)
+{
+    const pvi_json *v = pvi_json_get(settings, key);
+    return !v || v->type == PVI_JNULL || is_text(v, "auto") ? NULL : v;
+}
+
+static pv_status compare(pv_ctx *ctx, const char *name, const pvi_json *settings, const pvi_cert *c)
+{
+    const pv_optimizer_ops *opt = optimizer_of(c);
+    if (!opt) return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: unknown optimizer", name);
+    const char *own = opt->ball ? "ball" : opt->selects ? "select" : "gaussian"; /* (1) */
+    if (strcmp(c->mechanism, own) != 0 || (opt->ball && c->relation != PV_REL_REPLACE))
+        return pvi_fail(ctx, PV_E_VERIFY,
+                        "%s: does not hold: the optimizer has no proof for this mechanism under this relation", name);
+    for (const pvi_said_twice *t = pvi_cert_said_twice; t->key; t++)
+        if (c->version >= t->since && !t->agrees(settings, said_of(settings, t->key), c))
+            return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: %s is not what the setting %s says", name, t->field,
+                            t->key);
+    return PV_OK;
+}
+
+pv_status pvi_cert_check_settings(pv_ctx *ctx, const char *name, const pvi_cert *c)
+{
+    pvi_json *v;
+    pv_arena *a = pvi_arena_create(ctx);
+    if (!a) return pvi_nomem(ctx);
+    pv_status s = pvi_json_parse(ctx, a, name, c->settings, strlen(c->settings), &v);
+    if (s == PV_OK) s = compare(ctx, name, v, c);
+    pvi_arena_free(a);
+    return s;
+}

@@ -1,0 +1,104 @@
+/* job.h - a checked plan, ready to run: settings made concrete, event tree, noise, cost. */
+#ifndef PVI_JOB_H
+#define PVI_JOB_H
+#include "acct/acct.h"
+#include "data/load.h"
+#include "mech/mech.h"
+#include "model/model.h"
+#include "reg/reg.h"
+
+/* ---- settings (settings.c) --------------------------------------------------------------------- */
+typedef struct pvi_settings { /* the keys that belong to no plug-in                                     */
+    const char *model, *reg, *set, *optimizer, *mechanism, *accountant;
+    int64_t privacy; /* enum on|off                                                                      */
+    double epsilon, delta, noise_multiplier, clip, batch;
+    int64_t relation, sampler, threads, seed;
+    bool diagnostics;
+    pvi_data_cfg data;
+} pvi_settings;
+enum { PVI_PRIVACY_ON = 0, PVI_PRIVACY_OFF = 1 };
+
+typedef struct pvi_pair { /* a key of a plug-in, kept until the plug-in is known                          */
+    struct pvi_pair *next;
+    const char *key, *value;
+} pvi_pair;
+
+struct pv_plan {
+    pv_ctx *ctx;
+    pv_arena *arena;
+    pvi_settings s;
+    pvi_pair *pairs;
+};
+struct pvi_job;
+extern const pv_param pvi_settings_params[]; /* without data.*                                            */
+pv_status pvi_plugin_cfg(pv_plan *plan, pv_arena *a, const char *prefix, const pv_plugin *head, void **cfg);
+/* `accountant` with the settings accountant.*, as acct.h takes it. */
+pv_status pvi_plan_accountant(const pv_plan *plan, pv_arena *a, const char **text);
+/* job: the resolved values of its plug-ins; NULL: what was set by hand.  with_paths false leaves out
+ * what belongs to one machine (paths, threads, seed). */
+pv_status pvi_settings_write(pv_plan *plan, const struct pvi_job *job, bool with_paths, char **json);
+
+/* ---- job (plan.c) -------------------------------------------------------------------------------- */
+typedef struct pvi_model_choice { /* a link through glm, or a model of its own                             */
+    const pv_model_ops *ops;
+    void *cfg;
+    const pv_plugin *named; /* what `model=` named: the link or the model                                   */
+    void *named_cfg;
+    const pv_link_ops *link; /* NULL: a model of its own                                                     */
+} pvi_model_choice;
+
+typedef struct pvi_job {
+    pv_ctx *ctx;
+    pv_arena *arena; /* owned                                                                              */
+    pv_plan *plan;   /* borrowed                                                                            */
+    bool private_run;
+    const char *accountant; /* with its settings: "zcdp:conversion=paper"                                       */
+    pvi_model_choice model;
+    const pv_mechanism_ops *mech;
+    const pv_optimizer_ops *opt;
+    void *opt_cfg;
+    pv_domain dom;
+    bool features_measured;
+    pv_problem prob;
+    pvi_sampler sampler;
+    double rate;        /* of the sampler; 1 for full batch                                            */
+    bool sparse;        /* CSR rows, added to the grid one by one                                       */
+    int64_t group_rows; /* rows per float sum: blocks fixed by position                                */
+    double rounding;    /* E: L2 distance of one computed group sum from the exact one, grid included   */
+    double spacing, sensitivity, sensitivity_replace, noise_multiplier, noise_scale;
+    double score_change, select_scale; /* selections: how far a neighbour moves a score; Gumbel scale      */
+    double allowance;   /* part of the sensitivity that pays for floating point and the grid           */
+    double radius;         /* what one row adds to a sum, at most; without rounding, as is                      */
+    double replace_change; /* how far another row in its place moves the sum                                   */
+    int64_t release_d;  /* numbers in one release: d, or d and the coordinates of the Hessian            */
+    pv_joint joint;     /* joint releases: bounds and scale                                            */
+    double row_change;  /* how far a neighbour can move one sum under the relation                      */
+    double draws;       /* share of delta set aside for the finite accuracy of the draws              */
+    const pv_event *events, *events_replace;
+    pvi_cost cost, cost_replace;
+} pvi_job;
+
+/* m NULL: plan without data, from data.rows and data.features or the schema. */
+pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out);
+void pvi_job_free(pvi_job *job);
+/* Rows in one float sum, at most: of consecutive rows; of a sample. */
+enum { PVI_FULL_GROUP = 64, PVI_SAMPLED_GROUP = 128, PVI_JOINT_GROUP = 256 };
+int64_t pvi_most_rows(const pvi_job *j);
+/* Joint releases (8): a block's entries are multiplied by the factor, after those on its diagonal were by the
+ * other. */
+float pvi_joint_factor(const pv_joint *j, bool diagonal_block);
+float pvi_joint_diagonal(const pv_joint *j);
+/* Event tree, calibrated noise, sensitivity and cost of a job that is otherwise complete (noise.c). */
+pv_status pvi_job_noise(pvi_job *j);
+/* The noise of one release, under the name of what it is: noise_stddev, noise_radius or selection_epsilon. */
+void pvi_noise_write(const pv_mechanism_ops *mech, double noise_multiplier, double noise_scale, pvi_jw *w);
+/* What the finite accuracy of the draws costs of delta at this epsilon. */
+double pvi_draws_need(const pvi_job *j, double epsilon);
+/* classes: of the label, 0 for numbers; decides what model=auto means. */
+pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_model_choice *out);
+bool pvi_model_is_auto(const pv_plan *plan);
+/* What to expect of labels before model=auto is known. */
+pvi_expect pvi_auto_expect(const pv_plan *plan);
+/* What the model wants of the labels. */
+pvi_expect pvi_model_expect(const pvi_model_choice *m);
+#endif
