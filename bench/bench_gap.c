@@ -81,7 +81,7 @@ static point measure(const bench *b, const double *w)
     point out = { 0 };
     int64_t bad = 0;
 
-    check(b, ops->begin(st, j->model.cfg, &j->dom, w, a));
+    check(b, ops->begin(st, j->model.cfg, &j->dom, w, 0, a));
     for (int64_t i = 0; i < n; i += 256) {
         const pv_rows rows = pvi_matrix_rows(b->m, i, n - i < 256 ? n - i : 256);
         memset(g, 0, sizeof(float) * (size_t)(d + blocks * hess));

@@ -106,7 +106,7 @@ static void fill(job *b, pv_arena *a)
         b->norm[i] = 1;
     }
     for (int64_t j = 0; j < b->p; j++) w[j] = (double)(j % 7) - 3;
-    if (pv_model_glm.begin(&b->st, &b->cfg, &dom, w, a) != PV_OK) abort();
+    if (pv_model_glm.begin(&b->st, &b->cfg, &dom, w, 0, a) != PV_OK) abort();
     for (int t = 0; t < MAX_THREADS; t++) {
         b->thread[t].g = get(sizeof(float) * (size_t)b->p);
         b->thread[t].acc = get(sizeof(int64_t) * (size_t)b->p);

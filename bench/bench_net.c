@@ -109,7 +109,7 @@ int main(int argc, char **argv)
     for (int64_t i = 0; i < ROWS; i++) y[i] = (float)(next() % 10);
     for (int i = 0; i < GROUPS * GROUP; i++) pick[i] = (int64_t)(next() % ROWS);
     m->start(&cfg, &dom, w);
-    if (m->begin(st, &cfg, &dom, w, a) != PV_OK) return 1;
+    if (m->begin(st, &cfg, &dom, w, 0, a) != PV_OK) return 1;
     for (int r = 0; r < rounds; r++)
         for (int kind = 0; kind < 2; kind++) {
             const double t = seconds();

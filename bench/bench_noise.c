@@ -41,11 +41,6 @@ static void gauss_small(void)
     for (int i = 0; i < 1000; i++) pvi_normal_add(rng, 1.1, 0x1p-30, x, 20);
 }
 
-static void laplace(void)
-{
-    pvi_laplace_add(rng, 1.1, 0x1p-30, x, D);
-}
-
 static void ball(void)
 {
     pvi_ball_add(rng, 1.1, 0x1p-30, x, 1000);
@@ -69,17 +64,17 @@ static void stream(void)
 static int64_t count;
 static void poisson(void)
 {
-    for (int i = 0; i < 100; i++) pvi_sample(rng, PVI_POISSON, 1.0 / 470, ROWS, 0, rows, &count);
+    for (int i = 0; i < 100; i++) pvi_sample(rng, &pvi_poisson, 1.0 / 470, ROWS, 0, rows, &count);
 }
 
 static void poisson_large(void)
 {
-    pvi_sample(rng, PVI_POISSON, 0.25, ROWS, 0, rows, &count);
+    pvi_sample(rng, &pvi_poisson, 0.25, ROWS, 0, rows, &count);
 }
 
 static void fixed(void)
 {
-    for (int i = 0; i < 100; i++) pvi_sample(rng, PVI_FIXED_SIZE, 1.0 / 470, ROWS, 0, rows, &count);
+    for (int i = 0; i < 100; i++) pvi_sample(rng, &pvi_fixed, 1.0 / 470, ROWS, 0, rows, &count);
 }
 
 static double best(void (*fn)(void))
@@ -124,7 +119,6 @@ int main(void)
         row("grid Gaussian, 2^36 units a deviation", gauss_fine, D, "draws/s", 0);
         row("grid Gaussian, 20 at a time", gauss_small, 20000, "draws/s", 0);
         row("plain Gaussian doubles", gauss_plain, D, "draws/s", 0);
-        row("grid Laplace", laplace, D, "draws/s", 0);
         row("ball, d = 1000", ball, 1000, "draws/s", 0);
         row("Gumbel selection among 10^5", selection, SCORES, "scores/s", 0);
         row("Poisson sample, n = 60000, q = 1/470", poisson, 100, "samples/s", 0);

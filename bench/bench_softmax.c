@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     for (int64_t i = 0; i < n; i++) y[i] = (float)(next() % (uint64_t)dom.classes), norm[i] = 1;
     for (int64_t j = 0; j < d; j++) w[j] = (double)(j % 7) - 3;
     for (int64_t i = 0; i < BATCHES * MAX_BATCH; i++) pick[i] = (int64_t)(next() % (uint64_t)n);
-    if (pv_model_softmax.begin(&st, NULL, &dom, w, a) != PV_OK) return 1;
+    if (pv_model_softmax.begin(&st, NULL, &dom, w, 0, a) != PV_OK) return 1;
 
     for (int64_t batch = 64; batch <= MAX_BATCH; batch *= 2) {
         double best[2] = { INFINITY, INFINITY };

@@ -99,7 +99,7 @@ static double one_pass(pv_ctx *ctx, const pvi_matrix *m, int rounds)
     pv_model_glm.hess->bounds(&cfg, &m->domain, &j);
     j.scale = 2.8;
     j.clip = pv_model_glm.hess->norm(&cfg, &m->domain, &j);
-    if (pv_model_glm.begin(&st, &cfg, &m->domain, w, a) != PV_OK) abort();
+    if (pv_model_glm.begin(&st, &cfg, &m->domain, w, 0, a) != PV_OK) abort();
     for (int64_t k = 0; k < 2 * pieces; k++) best[k] = INFINITY;
     for (int r = 0; r < rounds; r++)
         for (int64_t k = 0; k < pieces; k++) {

@@ -56,11 +56,10 @@ typedef enum pv_status {
 PV_API const char *pv_status_name(pv_status s);
 
 /* How did a successful run end?  An outcome, never an error. */
-typedef enum pv_stop { PV_STOP_STEPS = 1, PV_STOP_TOL = 2, PV_STOP_SIGNAL = 3 } pv_stop;
 
 typedef struct pv_ctx pv_ctx;       /* allocator, logger, threads, last error message */
 typedef struct pv_plan pv_plan;     /* what would run; no data touched yet             */
-typedef struct pv_result pv_result; /* weights, stop reason, certificate               */
+typedef struct pv_result pv_result; /* weights, certificate                            */
 typedef struct pv_model pv_model;   /* weights, settings and certificate, from a file  */
 
 typedef struct pv_alloc {
@@ -105,7 +104,6 @@ PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out); /* reserve, run, 
 /* ---- result --------------------------------------------------------------------- */
 /* Copies at most cap weights to w and sets *d to how many there are. */
 PV_MUST pv_status pv_result_weights(const pv_result *r, double *w, int64_t cap, int64_t *d);
-PV_API pv_stop pv_result_stop(const pv_result *r);
 PV_MUST pv_status pv_result_certificate(const pv_result *r, const char **json); /* lives with r */
 PV_MUST pv_status pv_result_summary(const pv_result *r, char **json);
 PV_MUST pv_status pv_result_save(const pv_result *r, const char *path); /* atomic: old file or new file */

@@ -66,7 +66,8 @@ typedef struct pv_domain {
     int64_t height, width, channels;
 } pv_domain;
 
-/* A view of rows; everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
+/* A view of units: today a unit is one row, at its place in the whole table, which depends on no thread and no process:
+ * pick[i], or first + i.  Everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
  * Row i of the view is stored row r = pick ? pick[i] : i:
  *   dense  x[r*ld .. r*ld+p)          CSR  idx/val[ptr[r] .. ptr[r+1])
  *   pixels x_j = (float)(gain[r] level[byte[r*ld+j]]), no bias column; only for a model that is PV_PIXELS
@@ -81,6 +82,7 @@ typedef struct pv_rows {
     const float *y;
     const float *norm;
     const int64_t *pick;
+    int64_t first; /* place in the whole table of row 0 of the view, where pick is NULL */
     const uint8_t *byte;
     const float *level; /* of the 256 bytes */
     const double *gain;
@@ -103,7 +105,6 @@ enum {
     PV_HESSIAN = 32u,
     PV_PROX = 64u,      /* regulariser or set with an exact prox / projection          */
     PV_LMO = 128u,      /* set with a linear minimisation oracle                       */
-    PV_RAW_ROWS = 256u, /* a need, not a property: this optimiser reads rows itself    */
     PV_CLASSIFY = 512u, /* link: labels are classes; without it labels are real        */
     PV_MARGIN = 1024u,  /* link: phi of m = y <w,x>; without it, of the residual <w,x> - y */
     PV_ELASTIC = 2048u, /* regulariser: a ||w||_1 + (strong/2) ||w||^2, with a = 0 if PV_SMOOTH */
@@ -137,21 +138,18 @@ typedef struct pv_joint {
     bool convex;           /* every H_i is positive semidefinite: enforced, not assumed            */
     bool plain;            /* entries off the diagonal without their weight of sqrt 2               */
     double row_norm;       /* R, where rows can be asked for moments and turned; 0: they cannot      */
-    double moment;         /* bound on what a row adds to its release of second moments              */
 } pv_joint;
 /* Contracts (M1) to (M3) as below, for the whole vector: (M1) B; (M2) rounding times B. */
 typedef struct pv_hess_ops {
-    void (*bounds)(const void *cfg, const pv_domain *dom, pv_joint *j); /* not scale, grad, clip, plain, moment */
+    void (*bounds)(const void *cfg, const pv_domain *dom, pv_joint *j); /* not scale, grad, clip, plain */
     double (*norm)(const void *cfg, const pv_domain *dom, const pv_joint *j); /* B that clips nothing more   */
     size_t (*scratch)(const void *cfg, const pv_domain *dom);
     void (*sum)(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
                 int64_t *n_bad, void *scratch); /* g, h += ; h without scale and weights           */
     double (*rounding)(const void *cfg, int64_t m, int64_t d);
-    /* Optional, both or neither.  moment: as sum with (0, x x' moment/(scale R^2)) for (g, H), (M1) with `moment` for
-     * B.  turn: consecutive rows times A', A of width x width with rows of lda floats, zeros after the width-th; rows
+    /* Optional, both or neither.  moment: h += sum of x x' / R^2, (M1) with 1 for B.  turn: consecutive rows times A', A of width x width with rows of lda floats, zeros after the width-th; rows
      * of ld floats to x, bounds of their norms to norm, negative for a row that adds nothing.           */
-    void (*moment)(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
-                   int64_t *n_bad, void *scratch);
+    void (*moment)(const pv_rows *rows, double row_norm, float *h, int64_t *n_bad, void *scratch);
     void (*turn)(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm, void *scratch);
 } pv_hess_ops;
 
@@ -168,8 +166,8 @@ typedef struct pv_model_ops {
     uint32_t props; /* 0: glm takes the link's                                    */
     int64_t (*dim)(const void *cfg, const pv_domain *dom);
     size_t (*scratch)(const void *cfg, const pv_domain *dom, int64_t max_rows); /* bytes per thread */
-    /* Once per query before any group, on one thread; keeps a float copy of w in st. */
-    pv_status (*begin)(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a);
+    /* Once per query before any group, on one thread; keeps a float copy of w in st.  number: of the query, from 1. */
+    pv_status (*begin)(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a);
     /* g (d floats) += sum of clip(grad_i); n_bad += rows that were not finite (they add 0). */
     void (*grad_sum)(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g,
                      int64_t *n_bad, void *scratch);
@@ -248,6 +246,7 @@ typedef struct pv_event {
     double a, b;
     int64_t n;
     const struct pv_event *sub, *next;
+    int release; /* of a planned tree: whose row of the plan a leaf is; accountants do not look at it */
 } pv_event;
 const pv_event *pv_ev_leaf(pv_arena *a, pv_ev_kind kind, double x, double y); /* NULL: no memory */
 const pv_event *pv_ev_sampled(pv_arena *a, pv_ev_kind kind, double rate, const pv_event *sub);
@@ -255,18 +254,61 @@ const pv_event *pv_ev_cyclic(pv_arena *a, int64_t parts, const pv_event *sub);
 const pv_event *pv_ev_repeat(pv_arena *a, int64_t n, const pv_event *sub);
 const pv_event *pv_ev_seq(pv_arena *a, int64_t k, const pv_event *const *parts);
 
-/* ---- mechanism: noise on the integer grid ------------------------------------------------
- * x holds sums in units of `spacing` (a power of two).  add() draws noise of scale
- * noise_scale (same units as the sums, not grid units), rounds it to the grid and adds it. */
+/* ---- mechanism: what is done to a sum before it leaves; a closed list, since each has proofs in several places ----- */
 typedef enum pv_norm { PV_L1 = 1, PV_L2 = 2, PV_LINF = 3 } pv_norm;
+struct pv_problem;
+typedef struct pv_noise { /* of one release, as planned                                                     */
+    double multiplier;    /* z                                                                              */
+    double sensitivity;   /* of the sum, under the relation of the plan                                     */
+    double scale;         /* what is drawn: z times the sensitivity, as the mechanism means it              */
+    bool off;             /* nothing is private: draw() adds nothing                                        */
+    double spacing;       /* of the grid that the sum is on                                                 */
+    double loudest;       /* the largest noise of the plan over that of this multiplier                     */
+    double change;        /* how far a neighbour can move what the noise is added to, in the mechanism's norm */
+    int64_t length, units; /* numbers in the sum; units in the table                                         */
+    double bound;         /* what one unit adds to the sum, at most                                         */
+    bool max_norm;        /* a row's largest value is bounded, not its length                               */
+    const struct pv_problem *problem;
+} pv_noise;
+/* How close a real law P' is to the ideal P: P'(S) <= e^kappa P(S) + tau and P(S) <= e^kappa P'(S) + tau for every S.
+ * Both add up over the draws of a run, however each depends on those before it. */
+typedef struct pvi_close {
+    double kappa, tau;
+} pvi_close;
 typedef struct pv_mechanism_ops {
     pv_plugin head;
     pv_norm norm;       /* of the sensitivity it is scaled to                            */
-    pv_ev_kind event;   /* its leaf event, a = noise_scale / sensitivity                 */
-    pv_status (*add)(pv_rng *rng, double noise_scale, double spacing, int64_t *x, int64_t d); /* PV_EV_SELECT: NULL */
+    pv_ev_kind event;   /* its leaf event                                                 */
+    unsigned relations; /* with a proof: bits 1 << pv_relation                           */
+    const char *caveat; /* optional: a sentence for the assumptions of a certificate     */
+    const char *shown;  /* what plans and results call shown_value()                      */
+    double (*shown_value)(const pv_noise *n);
+    double (*entry)(const pv_noise *n); /* standard deviation on one number of the sum; optional */
+    double (*leaf)(double z, double d); /* its event's number for a noise multiplier      */
+    /* Optional: what a problem lacks for it; NULL: nothing.                                */
+    const char *(*lacks)(const struct pv_problem *p);
+    /* Optional: the multiplier for T releases on one unit each; NULL: the accountant's.    */
+    double (*own_multiplier)(double T, double units, double d, double delta);
+    pv_status (*plan)(pv_noise *n, pv_ctx *ctx); /* scale and change from the sensitivity; or refuses      */
+    void (*warn)(const pv_noise *n, double T, pv_ctx *ctx); /* optional                    */
+    /* How close the draws of T releases are to the ideal ones: by ratio; in total variation. */
+    pvi_close (*close)(const pv_noise *n, double T);
+    double (*distance)(const pv_noise *n, double T);
+    /* Optional: what is compared instead of the sum, so many numbers; NULL: the sum itself. */
+    int64_t (*scores)(const pv_noise *n);
+    void (*score)(const pv_noise *n, const int64_t *sum, double *gradient, double *score);
+    /* out: `length` numbers, or the index chosen; times: the planned scale; sum is overwritten. */
+    void (*draw)(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, const double *score, double *out);
 } pv_mechanism_ops;
+double pv_ball_delta(double distance, double radius, double d);  /* of two balls: share of the volume not in common */
+double pv_ball_radius(double distance, double delta, double d);  /* smallest radius with at most delta            */
 
 /* ---- optimiser -------------------------------------------------------------------------- */
+typedef struct pv_planned { /* a release, as far as an optimiser may know it: public             */
+    const pv_event *event;  /* of one; NULL: not asked for                                      */
+    double change;          /* how far a neighbour moves the exact sum                          */
+    double stddev;          /* of the noise on a number of its average; 0: not known yet, or none */
+} pv_planned;
 typedef struct pv_problem { /* public quantities only                                          */
     pv_ctx *ctx;            /* threads and messages                                            */
     int64_t d, n;           /* weights, rows                                                   */
@@ -283,31 +325,40 @@ typedef struct pv_problem { /* public quantities only                           
     const void *reg_cfg;
     const pv_set_ops *set;  /* NULL: the whole space                                            */
     const void *set_cfg, *set_st;
-    const pv_event *grad_event, *atom_event; /* cost of one query of each; NULL: not offered    */
+    const pv_planned *planned; /* by the number of the optimiser's ask                           */
+    pv_ev_kind sampling;       /* the event that samples of this plan are; PV_EV_NONE: every row  */
     const double *start;   /* d weights to start from; NULL: zeros                                   */
     const int64_t *tensor; /* sizes of the tensors the weights consist of, `tensors` of them          */
     int64_t tensors;       /* 0: one tensor                                                          */
-    const pv_event *joint_event; /* of one joint release; NULL: not offered                      */
-    const pv_joint *joint;       /* bounds of a row's part in it; NULL: not offered              */
+    const pv_joint *joint;       /* constants of its second derivatives; NULL: there are none    */
 } pv_problem;
 
-/* g = M(sum of clipped row gradients at w) / expected batch size (never the realised one):
- * sampled, clipped, summed, noised, metered. */
-pv_status pv_query_grad(pv_oracle *o, const double *w, double *g);
-/* The same with `factor` >= 1 times the noise; its planned event is pvi_event_scale(grad_event, factor). */
-pv_status pv_query_grad_scaled(pv_oracle *o, const double *w, double factor, double *g);
-/* k: a vertex v_k of the set with small <v_k, sum of clipped row gradients at w>, chosen by the
- * exponential mechanism; metered like a gradient.  Only for an optimiser that `selects`. */
-pv_status pv_query_atom(pv_oracle *o, const double *w, int64_t *k);
-/* g (d) and H (d x d, both triangles): gradient and Hessian of the average loss at w, clipped and noised in one
- * release that spends `units` planned events and has 1/sqrt(units) of the noise of one.  Only for an optimiser
- * with a `joint` slot. */
-pv_status pv_query_hess(pv_oracle *o, const double *w, int64_t units, double *g, double *H);
-/* M (d x d): the average of x x' / R^2, noised; spends `units` planned events as pv_query_hess does.  Only where
- * joint->row_norm > 0.  pv_turn_rows, after it: from now on every query sees A x for a row x, A d x d and symmetric, whatever its
- * norm, clipped as before; weights v given to a query stand for w = A v. */
-pv_status pv_query_moment(pv_oracle *o, int64_t units, double *M);
-pv_status pv_turn_rows(pv_oracle *o, const double *A);
+/* What an optimiser asks for, in the order of its numbers; query NULL ends the list.  The third is the sampler unless
+ * another is set. */
+struct pvi_query_ops;   /* src/query/query.h                                                    */
+struct pvi_sampler_ops; /* src/mech/mech.h                                                      */
+typedef struct pv_ask_row {
+    const struct pvi_query_ops *query;
+    const pv_mechanism_ops *mech;
+    const struct pvi_sampler_ops *sampler;
+    bool (*wanted)(const void *cfg); /* optional, after resolve: is it asked for at all?         */
+} pv_ask_row;
+enum { PV_MOST_ASKS = 4 };
+typedef struct pv_spend { /* planned events that one answer takes, at least 1                    */
+    int64_t events;       /* spent together they have 1/sqrt(events) of the noise of one         */
+    double factor;        /* >= 1: times the noise planned; its event is pvi_event_scale(event, factor) */
+} pv_spend;
+/* The only way to rows: sampled, clipped, summed, noised, metered, averaged over the expected (never the realised)
+ * number of rows.  out: what the query's file says.  On any error out is zeros. */
+pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *out);
+static inline pv_status pv_ask_once(pv_oracle *o, const double *at, double *out)
+{
+    return pv_ask(o, 0, at, (pv_spend) { 1, 1.0 }, out);
+}
+/* Room for transformed rows; then: from now on every query sees A x for a row x, A d x d and symmetric, whatever its
+ * norm, clipped as before; weights v given to a query stand for w = A v.  Only where joint->row_norm > 0. */
+pv_status pv_transform_room(pv_oracle *o);
+pv_status pv_transform_rows(pv_oracle *o, const double *A);
 /* 0 .. n-1 for choices that touch no row (a random iterate, an initial point). */
 int64_t pv_random_below(pv_oracle *o, int64_t n);
 /* w <- argmin_x r(x) + ||x - w||^2/(2 eta) over the set: exact, or it was refused at planning. */
@@ -315,9 +366,18 @@ void pv_prox(const pv_problem *p, double eta, double *w);
 /* g += r'(w) for a regulariser that pv_prox leaves to the gradient; nothing otherwise.         */
 void pv_reg_grad(const pv_problem *p, const double *w, double *g);
 
+/* An array in an optimiser's state: the framework makes it, zeroed, for d weights.        */
+typedef enum pv_array { PV_VECTOR = 1, PV_SQUARE = 2 } pv_array;
+typedef struct pv_state {
+    size_t offset; /* of the double * in the state                                        */
+    pv_array shape; /* d, or d x d; 0 ends the table                                       */
+} pv_state;
+
 typedef struct pv_optimizer_ops {
     pv_plugin head;
     uint32_t needs; /* required problem props                                             */
+    pv_ask_row ask[PV_MOST_ASKS];
+    const pv_state *state; /* arrays of its state, made before init; NULL: none             */
     /* Fill every parameter still at PV_AUTO from public quantities; log why.              */
     pv_status (*resolve)(void *cfg, const pv_problem *p);
     pv_status (*plan)(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
@@ -325,14 +385,11 @@ typedef struct pv_optimizer_ops {
     pv_status (*step)(void *st, const void *cfg, const pv_problem *p, int64_t t,    /* t = 1, 2, ... */
                       pv_oracle *o, double *w); /* PV_DONE after the last step             */
     int64_t (*steps)(const void *cfg);          /* for progress                            */
-    bool stochastic; /* sampler=auto draws Poisson batches; otherwise every row enters every query */
-    bool ball;       /* one uniform row per query, noise uniform in a ball: (0, delta) under replace    */
-    bool selects;    /* asks for atoms of the set (pv_query_atom), never for gradients                */
     /* Optional: the noise multiplier by a formula of its own; left at NAN: the accountant's.  The events of one query
      * are in p, with a multiplier of 1.  What the run costs is always the accountant's.              */
     pv_status (*noise)(const void *cfg, const pv_problem *p, double *multiplier);
-    /* Optional: asks for joint releases and never for gradients; sets j->scale (and j->plain) after resolve. */
-    void (*joint)(const void *cfg, const pv_problem *p, pv_joint *j);
+    /* With queries of Hessians: sets j->scale and j->plain, after resolve.                        */
+    void (*weigh)(const void *cfg, const pv_problem *p, pv_joint *j);
     const char *model; /* optional: the model it trains where none or mlp is named              */
     /* Optional: a second bound under further assumptions, below the certified epsilon, as a JSON object that a
      * certificate carries beside its own and that is never charged; left alone: there is none.  */

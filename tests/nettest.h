@@ -16,7 +16,7 @@ typedef struct nt_net { /* a model with rows to try it on */
 
 static inline void nt_begin(nt_net *f, pv_arena *a)
 {
-    PVT_OK(f->ops->begin(f->st, &f->cfg, &f->dom, f->w, a));
+    PVT_OK(f->ops->begin(f->st, &f->cfg, &f->dom, f->w, 0, a));
 }
 
 /* classes 0: real labels.  h = 0: a table of c columns. */

@@ -69,7 +69,7 @@ offences=$(
     find src -name '*.c' -exec awk '/^pv_status pv_[a-z_]*\(/ && !/;/ { name = $2; sub(/\(.*/, "", name); at = FILENAME ":" FNR }
         name && /PVI_FENV;/ { name = "" }
         /^}/ && name { print at ": " name ": begins with PVI_FENV, or is listed in tools/check_includes.sh"; name = "" }' {} + |
-        grep -Ev ': pv_(ctx_create|file_write|result_weights|result_certificate|model_certificate|model_schema|query_[a-z_]*|turn_rows):' || true
+        grep -Ev ': pv_(ctx_create|file_write|result_weights|result_certificate|model_certificate|model_schema|ask|transform_[a-z]*):' || true
 
     find include src cli tests bench tools examples \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \) 2>/dev/null |
         sed 's|.*/||' | sort | uniq -d | sed 's/$/: two files have this name/'

@@ -45,11 +45,14 @@ const char *pvi_event_name(pv_ev_kind kind); /* "gaussian"; "unknown" */
 const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s);
 double pvi_event_noise_max(const pv_event *ev); /* largest noise multiplier of its Gaussians; 0: none */
 
+int pvi_event_release(const pv_event *ev);     /* which row of the plan its leaf names */
+double pvi_event_releases_of(const pv_event *ev, int release); /* how many of that row */
 double pvi_event_releases(const pv_event *ev); /* of a checked tree: how many, a sampled leaf counts as one */
 /* Walks the leaves (a sampled leaf counts as one) in the order a run must release them. */
 typedef struct pvi_meter pvi_meter;
 pvi_meter *pvi_meter_create(pv_arena *a, const pv_event *total); /* NULL: no memory               */
-pv_status pvi_meter_spend(pvi_meter *m, const pv_event *leaf);   /* PV_E_PLAN: not what was planned */
+/* PV_E_PLAN: not what was planned, or planned for another release. */
+pv_status pvi_meter_spend(pvi_meter *m, int release, const pv_event *event);
 bool pvi_meter_done(const pvi_meter *m);                         /* everything planned was spent   */
 double pvi_meter_fraction(const pvi_meter *m);                   /* leaves spent / leaves planned  */
 
@@ -59,11 +62,6 @@ double pvi_mul_up(double x, double y);
 double pvi_div_up(double x, double y); /* y > 0 */
 /* One of the values e^{k width} on one side of x > 0, at most width away in ln, rounding apart; 0 stays.  width >= 2^-20. */
 double pvi_snap(double x, double width, bool above);
-
-/* ---- how far one row moves a released sum (sensitivity.c) ------------------------------------------------
- * B: norm of what a row adds; C: of its gradient, where a Hessian is released with it, `semidefinite` if it is. */
-double pvi_replace_change(double B, double C, bool semidefinite);
-double pvi_sensitivity(pv_relation relation, bool group_bound, double B, double replace_change, double allowance);
 
 /* ---- events of the steps of a second-order method (spread.c): of step t, of all, and of second moments before them --- */
 int64_t pvi_spread_units(double growth, int64_t steps, int64_t t);
@@ -105,10 +103,6 @@ double pvi_renyi_replace_work(double m);
 
 /* delta at e of k adaptive eps-DP releases, the exact worst case (binomial.c); upper bound */
 double pvi_pure_delta(double eps, double k, double e);
-
-/* ---- uniform noise on a ball (beta.c); d is the dimension as a double, up to 1e8 and beyond ----------- */
-double pvi_ball_delta(double distance, double radius, double d); /* upper bound, relative 1e-10          */
-double pvi_ball_radius(double distance, double delta, double d); /* smallest radius with tv <= delta      */
 
 /* ---- last iterate of noisy (cyclic) gradient descent (hidden.c) ---------------------------------------- */
 typedef struct pvi_hidden {

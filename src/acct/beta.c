@@ -42,7 +42,7 @@ static double upper_series(double y, double b) /* sum of (3), y = 1 - x */
     return sum; /* subtracted from 1: too small is safe */
 }
 
-double pvi_ball_delta(double distance, double radius, double d)
+double pv_ball_delta(double distance, double radius, double d)
 {
     if (!(distance > 0)) return 0.0;
     if (!(distance < 2.0 * radius) || !(d >= 1)) return 1.0;
@@ -57,16 +57,16 @@ double pvi_ball_delta(double distance, double radius, double d)
 }
 
 /* Bisection on R; only a radius whose bound was evaluated and holds is returned. */
-double pvi_ball_radius(double distance, double delta, double d)
+double pv_ball_radius(double distance, double delta, double d)
 {
     double lo = 0.5 * distance, hi = distance;
     if (!(distance > 0)) return 0.0;
     if (!(delta > 0) || !(d >= 1)) return INFINITY;
-    for (int i = 0; !(pvi_ball_delta(distance, hi, d) <= delta); i++, lo = hi, hi *= 2.0)
+    for (int i = 0; !(pv_ball_delta(distance, hi, d) <= delta); i++, lo = hi, hi *= 2.0)
         if (!PVI_TURN(RADIUS_RISE, i)) return INFINITY;
     for (int i = 0; PVI_TURN(RADIUS_CLOSE, i) && hi - lo > 1e-12 * hi; i++) {
         const double mid = 0.5 * (lo + hi);
-        if (pvi_ball_delta(distance, mid, d) <= delta) hi = mid;
+        if (pv_ball_delta(distance, mid, d) <= delta) hi = mid;
         else lo = mid;
     }
     return hi;

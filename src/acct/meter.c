@@ -36,6 +36,22 @@ double pvi_event_releases(const pv_event *e)
     return n;
 }
 
+int pvi_event_release(const pv_event *e)
+{
+    while (e->sub) e = e->sub;
+    return e->release;
+}
+
+double pvi_event_releases_of(const pv_event *e, int release)
+{
+    double n = 0;
+    if (e->kind == PV_EV_NONE) return 0;
+    if (e->kind == PV_EV_REPEAT) return e->n ? (double)e->n * pvi_event_releases_of(e->sub, release) : 0;
+    if (e->kind != PV_EV_SEQ) return pvi_event_release(e) == release;
+    for (const pv_event *p = e->sub; p; p = p->next) n += pvi_event_releases_of(p, release);
+    return n;
+}
+
 static bool any_release(const pv_event *e)
 {
     if (e->kind == PV_EV_REPEAT) return e->n > 0 && any_release(e->sub);
@@ -89,9 +105,9 @@ pvi_meter *pvi_meter_create(pv_arena *a, const pv_event *total)
     return m;
 }
 
-pv_status pvi_meter_spend(pvi_meter *m, const pv_event *leaf)
+pv_status pvi_meter_spend(pvi_meter *m, int release, const pv_event *event)
 {
-    if (!m->now || !pvi_event_equal(m->now, leaf)) return PV_E_PLAN;
+    if (!m->now || pvi_event_release(m->now) != release || !pvi_event_equal(m->now, event)) return PV_E_PLAN;
     m->spent += 1;
     advance(m);
     return PV_OK;

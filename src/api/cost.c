@@ -1,18 +1,11 @@
 /* cost.c - what a plan costs, before anything is run: JSON out. */
 #include "run/run.h"
 
-/* Standard deviation of the noise on one entry of an average gradient; a point drawn from the ball of radius R in d
- * dimensions has E V_k^2 = R^2 / (d + 2). */
-static double noise_per_weight(const pvi_job *j)
-{
-    const double entry = j->opt->ball ? j->noise_scale / sqrt((double)j->prob.d + 2.0) : j->noise_scale;
-    return entry / j->prob.batch;
-}
-
 static pv_status cost_json(pvi_job *j, char **json)
 {
     pvi_str b = { .ctx = j->ctx };
     pvi_jw w = { .out = &b, .indent = 2 };
+    const pvi_release *r = &j->release[0];
     pvi_jw_open(&w, NULL, '{');
     const bool seeded = j->plan->s.seed != PV_AUTO_I64;
     pvi_jw_bool(&w, "private", j->private_run && !seeded);
@@ -28,7 +21,7 @@ static pv_status cost_json(pvi_job *j, char **json)
     pvi_jw_i64(&w, "parameters", j->prob.d);
     pvi_jw_i64(&w, "steps", j->opt->steps(j->opt_cfg));
     pvi_jw_f64(&w, "batch", j->prob.batch);
-    pvi_jw_f64(&w, "clip_norm", j->radius);
+    pvi_jw_f64(&w, "clip_norm", r->q.bound.absent);
     if (j->private_run) {
         pvi_jw_f64(&w, "epsilon", j->cost.epsilon);
         pvi_jw_f64(&w, "epsilon_lower", j->cost.epsilon_lower);
@@ -37,9 +30,9 @@ static pv_status cost_json(pvi_job *j, char **json)
         pvi_jw_f64(&w, "epsilon_replace", j->cost_replace.epsilon);
         pvi_jw_str(&w, "accountant", j->cost.accountant);
         pvi_jw_f64(&w, "noise_multiplier", j->noise_multiplier);
-        pvi_jw_f64(&w, "sensitivity", j->sensitivity);
-        pvi_noise_write(j->mech, j->noise_multiplier, j->noise_scale, &w);
-        if (!j->opt->selects) pvi_jw_f64(&w, "noise_per_weight", noise_per_weight(j));
+        pvi_jw_f64(&w, "sensitivity", r->noise.sensitivity);
+        pvi_jw_f64(&w, r->kind->mech->shown, r->kind->mech->shown_value(&r->noise));
+        if (r->kind->mech->entry) pvi_jw_f64(&w, "noise_per_weight", r->kind->mech->entry(&r->noise) / r->batch);
         pvi_event_write(j->events, &w, "events");
     }
     char *settings;

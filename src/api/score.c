@@ -22,7 +22,7 @@ static pv_status open_model(pv_model *m, const char *path)
                         (long long)m->file.d, m->file.model, (long long)m->file.domain.p);
     m->st = pv_arena_get(m->arena, ops->head.state_size);
     if (!m->st) return pvi_nomem(m->ctx);
-    return ops->begin(m->st, m->choice.cfg, &m->file.domain, m->file.w, m->arena);
+    return ops->begin(m->st, m->choice.cfg, &m->file.domain, m->file.w, 0, m->arena);
 }
 
 pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out)

@@ -2,23 +2,16 @@
 #ifndef PVI_CERT_H
 #define PVI_CERT_H
 #include "acct/acct.h"
+#include "query/query.h"
 
 /* ---- certificate (certificate.c, statement.c, cert_check.c, cert_settings.c) -----------------------
  * Everything a certificate says.  Strings are borrowed from the arena or static. */
 enum { PVI_CERT_FIRST = 2, PVI_CERT_VERSION = 3, PVI_CERT_KINDS = 5 };
 
 typedef struct pvi_cert_kind { /* so many of the releases are of this kind */
-    const char *kind;          /* a name of pvi_release_kinds */
+    const char *kind;          /* a name of pvi_release_kinds (query/release.c) */
     int64_t count;
 } pvi_cert_kind;
-extern const char *const pvi_release_kinds[PVI_CERT_KINDS]; /* by pvi_release_kind, in certificates for ever */
-typedef enum pvi_release_kind {
-    PVI_GRADIENT,
-    PVI_HESSIAN,
-    PVI_MOMENTS,
-    PVI_SELECTION,
-    PVI_ONE_ROW
-} pvi_release_kind;
 
 typedef struct pvi_cert {
     int64_t version;       /* of the format; 0 when writing: PVI_CERT_VERSION */
@@ -82,7 +75,7 @@ void pvi_cert_statement(const pvi_cert *c, pvi_str *out);
 /* The assumption of a run that showed diagnostics; with it, statement and not_covered leave them out. */
 extern const char pvi_cert_diagnostics[];
 /* Assumptions that follow from other fields: from version 3 on a certificate that leaves one out does not hold. */
-extern const char pvi_cert_exposed[], pvi_cert_ideal_draws[];
+extern const char pvi_cert_ideal_draws[];
 bool pvi_cert_assumes(const pvi_cert *c, const char *sentence);
 void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key);
 /* What verifying shows, and what it leaves to the word of whoever issued the file; is_model: a model file was verified. */

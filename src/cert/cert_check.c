@@ -20,7 +20,6 @@
  *   (9)  what follows from the mechanism and from delta_draws stands among the assumptions
  *
  * (1) to (4) hold up to the rounding of the few operations that made the numbers. */
-#include "mech/mech.h"
 #include "cert.h"
 
 static const double rounding = 1e-12; /* relative; a handful of operations lose under 1e-15 */
@@ -138,16 +137,6 @@ static bool noise_within(const pv_event *x, const pv_event *y, double share)
     }
 }
 
-/* The event kind a sampler puts above its leaves; PV_EV_NONPRIVATE: no such sampler. */
-static pv_ev_kind event_of_sampler(const char *sampler)
-{
-    if (strcmp(sampler, "full batch") == 0) return PV_EV_NONE;
-    if (strcmp(sampler, "cyclic") == 0) return PV_EV_CYCLIC;
-    if (strcmp(sampler, "poisson") == 0) return PV_EV_POISSON;
-    if (strcmp(sampler, "fixed size") == 0) return PV_EV_FIXED;
-    return PV_EV_NONPRIVATE;
-}
-
 /* Of the noisiest release; a certificate that was not written yet may leave it out. */
 static double noise_max(const pvi_cert *c)
 {
@@ -159,21 +148,21 @@ static pv_status check_leaves(pv_ctx *ctx, const char *name, const pvi_cert *c, 
 {
     const double z = c->noise_multiplier;
     if (t->leaves == 0) return PV_OK;
-    if (t->kind == PV_EV_BALL && t->lowest >= pvi_ball_delta(1.0, z, (double)c->weights) * (1.0 - 1e-9)) return PV_OK;
+    if (t->kind == PV_EV_BALL && t->lowest >= pv_ball_delta(1.0, z, (double)c->weights) * (1.0 - 1e-9)) return PV_OK;
     if (t->kind != PV_EV_BALL && near(t->lowest, z) && near(t->highest, noise_max(c))) return PV_OK;
     return refuse(ctx, name, "noise_multiplier is not the one of the events");
 }
 
 static pv_status check_events(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
-    const pv_ev_kind sampler = event_of_sampler(c->sampler);
+    const pvi_sampler_ops *sampler = pvi_sampler_named(c->sampler);
     const pv_mechanism_ops *mech = (const pv_mechanism_ops *)(const void *)pv_find(PV_KIND_mechanism, c->mechanism);
     if (!mech) return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: unknown mechanism %s", name, c->mechanism);
-    if (sampler == PV_EV_NONPRIVATE) return refuse(ctx, name, "unknown sampler");
+    if (!sampler) return refuse(ctx, name, "unknown sampler");
     tally t = { .lowest = INFINITY,
                 .highest = -INFINITY,
                 .kind = mech->event,
-                .sampler = sampler,
+                .sampler = sampler->event,
                 .rate = c->batch / (double)c->rows };
     count(c->events, 1, &t);
     if (t.other_kind) return refuse(ctx, name, "the events hold a release that the recorded mechanism does not make");
@@ -203,19 +192,18 @@ static pv_status check_replace(pv_ctx *ctx, const char *name, const pvi_cert *c)
 
 /* ---- plain fields --------------------------------------------------------------------------------------- */
 
-static bool releases_hessians(const pvi_cert *c)
+static const pv_optimizer_ops *optimizer_of(const pvi_cert *c)
 {
-    const pv_optimizer_ops *opt = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
-    return opt && opt->joint;
+    return (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
 }
 
-/* (2): are Hessians released, and all of them positive semidefinite?  The planner asks the model the same. */
+/* (2): is every Hessian positive semidefinite?  The planner asks the model the same. */
 static bool semidefinite(const pvi_cert *c, const pvi_json *settings)
 {
     const pv_link_ops *link = (const pv_link_ops *)(const void *)pv_find(PV_KIND_link, c->model);
     const pv_model_ops *model = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, c->model);
     const pvi_json *by = pvi_json_get(settings, "optimizer.calibration");
-    if (!releases_hessians(c) || (by && by->type == PVI_JSTR && strcmp(by->text, "paper") == 0)) return false;
+    if (by && by->type == PVI_JSTR && strcmp(by->text, "paper") == 0) return false;
     return (link ? link->props : model ? model->props : 0) & PV_CONVEX;
 }
 
@@ -223,16 +211,20 @@ static bool semidefinite(const pvi_cert *c, const pvi_json *settings)
 static pv_status check_sensitivity(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
     pvi_json *settings;
+    const pv_optimizer_ops *opt = optimizer_of(c);
+    if (!opt) return refuse(ctx, name, "unknown optimizer");
     pv_arena *a = pvi_arena_create(ctx);
     if (!a) return pvi_nomem(ctx);
     pv_status s = pvi_json_parse(ctx, a, name, c->settings, strlen(c->settings), &settings);
+    const pvi_query_ops *query = opt->ask[0].query;
+    const pvi_bound bound = { c->clip_norm, c->replace_change };
     const double C = c->clip_gradient;
-    const double change = s == PV_OK ? pvi_replace_change(c->clip_norm, C, semidefinite(c, settings)) : NAN;
-    const double sensitivity = pvi_sensitivity(c->relation, c->replace_is_group_bound, c->clip_norm,
-                                               c->replace_change, c->rounding_allowance);
+    const double change = s == PV_OK ? query->other(c->clip_norm, C, semidefinite(c, settings)) : NAN;
+    const double sensitivity =
+        pvi_sensitivity(&bound, c->relation, c->replace_is_group_bound, c->rounding_allowance);
     if (s == PV_OK && c->version >= 3 && !(C > 0.0 && C <= c->clip_norm))
         s = refuse(ctx, name, "clip_norm_gradient is not between 0 and clip_norm");
-    if (s == PV_OK && c->version >= 3 && !releases_hessians(c) && !near(C, c->clip_norm))
+    if (s == PV_OK && c->version >= 3 && !query->parts && !near(C, c->clip_norm))
         s = refuse(ctx, name, "clip_norm_gradient is not clip_norm, although nothing but gradients is released");
     if (s == PV_OK && c->version >= 3 && !near(c->replace_change, change))
         s = refuse(ctx, name, "replace_change does not follow from clip_norm and clip_norm_gradient");
@@ -269,13 +261,14 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
 /* (8) */
 static bool asks_for(const pv_optimizer_ops *opt, const char *kind)
 {
-    if (opt->joint) return kind == pvi_release_kinds[PVI_HESSIAN] || kind == pvi_release_kinds[PVI_MOMENTS];
-    return kind == pvi_release_kinds[opt->selects ? PVI_SELECTION : opt->ball ? PVI_ONE_ROW : PVI_GRADIENT];
+    for (int k = 0; k < PV_MOST_ASKS && opt->ask[k].query; k++)
+        if (strcmp(pvi_kind_of(&opt->ask[k])->name, kind) == 0) return true;
+    return false;
 }
 
 static pv_status check_kinds(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
-    const pv_optimizer_ops *opt = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
+    const pv_optimizer_ops *opt = optimizer_of(c);
     int64_t left = c->queries;
     if (c->version < 3) return PV_OK;
     if (!opt) return refuse(ctx, name, "unknown optimizer");
@@ -309,9 +302,10 @@ static pv_status check_present(pv_ctx *ctx, const char *name, const pvi_cert *c)
 /* (9) */
 static pv_status check_assumptions(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
+    const pv_mechanism_ops *mech = (const pv_mechanism_ops *)(const void *)pv_find(PV_KIND_mechanism, c->mechanism);
     if (c->version < 3) return PV_OK;
-    if (strcmp(c->mechanism, "ball") == 0 && !pvi_cert_assumes(c, pvi_cert_exposed))
-        return refuse(ctx, name, "the assumptions leave out that ball noise may expose a row");
+    if (mech && mech->caveat && !pvi_cert_assumes(c, mech->caveat))
+        return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the assumptions leave out: %s", name, mech->caveat);
     if (c->delta_draws == 0.0 && !pvi_cert_assumes(c, pvi_cert_ideal_draws))
         return refuse(ctx, name, "the assumptions leave out that delta does not include the accuracy of the draws");
     return PV_OK;

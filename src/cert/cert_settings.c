@@ -70,10 +70,10 @@ SIMPLE(row_norm, same_number(said, c->row_norm))
 SIMPLE(features_measured, !said || !c->features_measured)
 SIMPLE(clip_gradient, at_most(c->clip_gradient *(1.0 - 1e-12), said))
 SIMPLE(clip_norm,
-       optimizer_of(c)->joint || at_most(c->clip_norm * (1.0 - 1e-12), said)) /* else of the gradient alone */
+       optimizer_of(c)->ask[0].query->parts || at_most(c->clip_norm * (1.0 - 1e-12), said)) /* else of the gradient alone */
 SIMPLE(accountant, is_text(said, "best") || same_text(said, c->accountant))
 SIMPLE(accountant_replace, is_text(said, "best") || !c->accountant_replace || same_text(said, c->accountant_replace))
-SIMPLE(largest_value, !is_text(said, "max") || optimizer_of(c)->selects)
+SIMPLE(largest_value, !is_text(said, "max") || optimizer_of(c)->ask[0].mech->norm != PV_L2)
 SIMPLE(at_least_steps, !said || (said->type == PVI_JNUM && (double)c->queries >= said->num))
 SIMPLE(last_alone, !c->conditional || same_text(said, "last"))
 SIMPLE(no_momentum, !c->conditional || !said || (said->type == PVI_JNUM && said->num == 0.0))
@@ -118,26 +118,23 @@ ROW(weights)
 /* (2) */
 ROW(sampler)
 {
-    const pv_optimizer_ops *opt = optimizer_of(c);
-    const char *named = said && said->type == PVI_JSTR ? said->text : "auto";
+    const pvi_sampler_ops *drawn = pvi_sampler_named(c->sampler);
+    const char *named = said && said->type == PVI_JSTR ? said->text : optimizer_of(c)->ask[0].sampler->setting;
     (void)settings;
-    if (strcmp(c->sampler, "full batch") == 0) return c->batch == (double)c->rows;
-    if (strcmp(named, "auto") == 0) named = opt->ball ? "fixed" : opt->stochastic ? "poisson" : "full";
-    return c->batch < (double)c->rows && strncmp(c->sampler, named, strlen(named)) == 0 &&
-           (c->sampler[strlen(named)] == '\0' || c->sampler[strlen(named)] == ' ');
+    if (!drawn || (said && said->type != PVI_JSTR)) return false;
+    if (drawn->whole) return c->batch == (double)c->rows;
+    return c->batch < (double)c->rows && strcmp(drawn->setting, named) == 0;
 }
 
 ROW(batch)
 {
+    const pvi_sampler_ops *drawn = pvi_sampler_named(c->sampler);
     const double n = (double)c->rows;
     (void)settings;
     if (!said) return true;
-    if (said->type != PVI_JNUM) return false;
-    double batch = said->num;
-    if (strcmp(c->sampler, "full batch") == 0) return batch >= n - 0.5;
-    if (strcmp(c->sampler, "fixed size") == 0) batch = floor(batch);
-    if (strcmp(c->sampler, "cyclic") == 0) batch = n / fmin(fmax(1.0, rint(n / batch)), n);
-    return near(c->batch, batch);
+    if (said->type != PVI_JNUM || !drawn) return false;
+    if (drawn->whole) return said->num >= n - 0.5;
+    return near(c->batch, drawn->batch ? drawn->batch(said->num, n) : said->num);
 }
 
 /* (3) */
@@ -148,10 +145,13 @@ ROW(noise)
     return schedule || c->noise_multiplier_max == 0.0 || near(c->noise_multiplier_max, c->noise_multiplier);
 }
 
-static double count_of(const pvi_cert *c, pvi_release_kind kind)
+/* Of the releases that the optimizer asks for by number k; 0: none. */
+static double count_of(const pvi_cert *c, int k)
 {
-    for (int64_t i = 0; i < c->n_kinds; i++)
-        if (c->kinds[i].kind == pvi_release_kinds[kind]) return (double)c->kinds[i].count;
+    const pv_ask_row *ask = &optimizer_of(c)->ask[k];
+    const pvi_release_kind *kind = ask->query ? pvi_kind_of(ask) : NULL;
+    for (int64_t i = 0; kind && i < c->n_kinds; i++)
+        if (strcmp(c->kinds[i].kind, kind->name) == 0) return (double)c->kinds[i].count;
     return 0.0;
 }
 
@@ -160,11 +160,11 @@ enum { MOST_STEPS = 1000000 }; /* of releases with Hessians; more are only bound
 /* A step is one release; with Hessians, one of one event or more, and second moments come first (acct/spread.c). */
 ROW(steps)
 {
-    const double made = count_of(c, PVI_HESSIAN), growth = number(settings, "optimizer.growth");
+    const double made = count_of(c, 0), growth = number(settings, "optimizer.growth");
     if (!said) return true;
     if (said->type != PVI_JNUM) return false;
     if (!(said->num >= 1.0)) return false;
-    if (!optimizer_of(c)->joint) return (double)c->queries == said->num;
+    if (!optimizer_of(c)->ask[0].query->parts) return (double)c->queries == said->num;
     if (isnan(growth) || said->num > MOST_STEPS) return made >= said->num;
     if (!(growth >= 1.0 && growth <= 1e4)) return false;
     return made == (double)pvi_spread_total(growth, (int64_t)said->num);
@@ -173,12 +173,12 @@ ROW(steps)
 ROW(growth)
 {
     (void)said;
-    return !optimizer_of(c)->joint || steps(settings, pvi_json_get(settings, "optimizer.steps"), c);
+    return !optimizer_of(c)->ask[0].query->parts || steps(settings, pvi_json_get(settings, "optimizer.steps"), c);
 }
 
 ROW(share)
 {
-    const double made = count_of(c, PVI_HESSIAN), moments = count_of(c, PVI_MOMENTS);
+    const double made = count_of(c, 0), moments = count_of(c, 1);
     (void)settings;
     if (!said) return moments == 0.0;
     if (said->type != PVI_JNUM || !(said->num >= 0.0 && said->num <= 0.9)) return false; /* as may be set */
@@ -265,8 +265,8 @@ static pv_status compare(pv_ctx *ctx, const char *name, const pvi_json *settings
 {
     const pv_optimizer_ops *opt = optimizer_of(c);
     if (!opt) return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: unknown optimizer", name);
-    const char *own = opt->ball ? "ball" : opt->selects ? "select" : "gaussian"; /* (1) */
-    if (strcmp(c->mechanism, own) != 0 || (opt->ball && c->relation != PV_REL_REPLACE))
+    const pv_mechanism_ops *own = opt->ask[0].mech; /* (1) */
+    if (strcmp(c->mechanism, own->head.name) != 0 || !(own->relations & 1u << c->relation))
         return pvi_fail(ctx, PV_E_VERIFY,
                         "%s: does not hold: the optimizer has no proof for this mechanism under this relation", name);
     for (const pvi_said_twice *t = pvi_cert_said_twice; t->key; t++)

@@ -88,8 +88,6 @@ static const field fields[] = {
     { "weights_digest", T_STR, AT(weights_digest), 3, 0 },
     { "settings", T_OBJECT, AT(settings), 0, 0 },
 };
-const char *const pvi_release_kinds[PVI_CERT_KINDS] = { "gradient", "gradient and Hessian", "second moments",
-                                                        "selection", "gradient of one row" };
 
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
@@ -277,19 +275,18 @@ static pv_status read_sentences(reader *r, const pvi_json *v)
 static pv_status read_kinds(reader *r, const pvi_json *v)
 {
     pvi_cert *c = r->out;
-    int last = -1;
+    const pvi_release_kind *last = NULL;
     if (v->type != PVI_JARR || v->count > PVI_CERT_KINDS) return wrong(r, v, "releases", "a list of kinds of release");
     for (const pvi_json *e = v->child; e; e = e->next) {
         const pvi_json *kind = pvi_json_get(e, "kind");
         pvi_cert_kind *k = &c->kinds[c->n_kinds++];
-        int i = 0;
         if (!kind || kind->type != PVI_JSTR) return wrong(r, e, "releases", "a kind and a count");
-        while (i < PVI_CERT_KINDS && strcmp(kind->text, pvi_release_kinds[i]) != 0) i++;
-        if (i == PVI_CERT_KINDS || i <= last)
-            return wrong(r, kind, "releases", i <= last ? "each kind once, in order," : "a known kind of release");
+        const pvi_release_kind *known = pvi_kind_named(kind->text);
+        if (!known || (last && known <= last))
+            return wrong(r, kind, "releases", known ? "each kind once, in order," : "a known kind of release");
         if (e->count != 2 || !pvi_json_i64(pvi_json_get(e, "count"), &k->count) || k->count < 1)
             return wrong(r, e, "releases", "a count of at least 1 and nothing else");
-        k->kind = pvi_release_kinds[last = i];
+        k->kind = (last = known)->name;
     }
     return PV_OK;
 }

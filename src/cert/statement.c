@@ -13,8 +13,6 @@
 const char pvi_cert_diagnostics[] = "Diagnostics computed from the rows without noise were shown to whoever ran the "
                                     "training; they are NOT PRIVATE and "
                                     "not covered by this certificate.";
-const char pvi_cert_exposed[] =
-    "Ball noise is (0, delta): with a probability of up to delta a row is exposed outright.";
 const char pvi_cert_ideal_draws[] = "Above epsilon = 30 the finite accuracy of the draws is not included in delta.";
 
 bool pvi_cert_assumes(const pvi_cert *c, const char *sentence)

@@ -433,6 +433,7 @@ void pvi_matrix_free(pvi_matrix *m)
 pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count)
 {
     return (pv_rows) { .n = count,
+                       .first = first,
                        .p = m->domain.p,
                        .x = m->x ? m->x + first * m->ld : NULL,
                        .ld = m->ld,

@@ -182,14 +182,6 @@ void pvi_exact_sum(u256 *sum, u128 L, u128 t)
     sum->hi += sum->lo < term;
 }
 
-int64_t pvi_exact_laplace(double s, u128 L)
-{
-    int e;
-    const uint64_t S = split(s, &e);
-    const comparison c = { multiply(L, S), 1, 1, 120 - 1 - e }; /* (4) */
-    return settle(&c, s * ((double)L * 0x1p-120));
-}
-
 u128 pvi_exact_gumbel(const uint64_t u[4])
 {
     const u128 L = pvi_exact_neglog(u), at_least = L | (L == 0); /* L / 256 as a fraction of 128 bits */

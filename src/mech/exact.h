@@ -32,7 +32,6 @@ int64_t pvi_exact_ball(double s, pvi_u128 L, pvi_u128 t, const pvi_u256 *sum);
 void pvi_exact_sum(pvi_u256 *sum, pvi_u128 L, pvi_u128 t); /* sum += L t^2 */
 
 /* round(s L). */
-int64_t pvi_exact_laplace(double s, pvi_u128 L);
 
 /* 8 ln 2 - ln(-ln U) in units of 2^-120, u as for pvi_exact_neglog. */
 pvi_u128 pvi_exact_gumbel(const uint64_t u[4]);

@@ -64,3 +64,18 @@ void pvi_grid_value(const int64_t *acc, double spacing, double scale, double *ou
 {
     for (int64_t j = 0; j < d; j++) out[j] = (double)acc[j] * spacing * scale;
 }
+
+double pvi_noise_scale(const pv_noise *n, double times)
+{
+    return times == 1.0 ? n->scale : pv_up(n->scale * times, 2);
+}
+
+pv_status pvi_noise_plan(pv_noise *n, pv_ctx *ctx)
+{
+    n->scale = pv_up(n->multiplier * n->sensitivity, 2);
+    const double units = n->scale / n->spacing;
+    if (units >= 0x1p-4 && units * n->loudest <= 0x1p40) return PV_OK;
+    return pvi_fail(ctx, PV_E_UNSUPPORTED,
+                    "noise %g does not fit the grid of sums of %lld rows with clip %g: less noise or fewer steps would",
+                    n->scale, (long long)n->units, n->bound);
+}

@@ -37,18 +37,11 @@ void pvi_grid_value(const int64_t *acc, double spacing, double scale, double *ou
 /* x[j] += round(noise_scale/spacing * N(0,1)), constant work per draw. */
 void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d);
 void pvi_normal_fill(pv_rng *r, double *out, int64_t n); /* plain N(0,1) for what is not a release      */
-/* How close a real law P' is to the ideal P: P'(S) <= e^kappa P(S) + tau and P(S) <= e^kappa P'(S) + tau for every S.
- * Both add up over the draws of a run, however each depends on those before it. */
-typedef struct pvi_close {
-    double kappa, tau;
-} pvi_close;
 /* Certified total variation between one coordinate's draw and the ideal.  Summed over all draws of a run it costs
  * 1 + e^epsilon times the sum in delta. */
 double pvi_normal_tv_per_draw(void);
 /* Of all the draws of a run, made in so many pairs, noise_scale / spacing from least to most. */
 pvi_close pvi_normal_close(double least, double most, double pairs);
-void pvi_laplace_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d);
-double pvi_laplace_tv_per_draw(void);
 /* x += round(v / spacing), v uniform in the volume of the d-ball of the given radius. */
 void pvi_ball_add(pv_rng *r, double radius, double spacing, int64_t *x, int64_t d);
 double pvi_ball_tv(int64_t d); /* of one whole vector                                                   */
@@ -59,11 +52,40 @@ int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale);
 double pvi_select_grid(double scale);
 double pvi_select_tv(int64_t n); /* of one selection among n                                           */
 
-/* ---- samplers (sampler.c): a closed enum; the sampler decides the event ---------------------------- */
-typedef enum pvi_sampler { PVI_FULL_BATCH = 0, PVI_POISSON = 1, PVI_FIXED_SIZE = 2, PVI_CYCLIC = 3 } pvi_sampler;
-/* Draws the rows of one query in ascending order; out has room for n.  rate: Poisson probability;
- * fixed size: exactly round(rate*n) rows; cyclic: consecutive blocks, step picks which. */
-void pvi_sample(pv_rng *r, pvi_sampler kind, double rate, int64_t n, int64_t step, int64_t *out, int64_t *count);
-double pvi_sample_tv(pvi_sampler kind, double rate, int64_t n); /* of one query's rows                   */
-pvi_close pvi_sample_close(pvi_sampler kind, double rate, int64_t n);
+/* Of a planned release: the scale to draw `times` the planned noise with; scale z Delta for noise on the grid, or a refusal
+ * where the draws are not made for it (grid.c). */
+double pvi_noise_scale(const pv_noise *n, double times);
+pv_status pvi_noise_plan(pv_noise *n, pv_ctx *ctx);
+
+/* ---- the closed list of mechanisms (mech_*.c; contract in privet_plugin.h) ---------------------------- */
+extern const pv_mechanism_ops pv_mechanism_gaussian, pv_mechanism_select, pv_mechanism_ball;
+
+/* ---- the closed list of samplers (sampler.c): which units a query sees, and what follows from it ------- */
+typedef struct pvi_sampler_ops {
+    const char *name;    /* pinned: in certificates                                                      */
+    const char *setting; /* sampler=...                                                                  */
+    pv_ev_kind event;    /* that stands above a leaf; PV_EV_NONE: nothing does                           */
+    bool whole;          /* every unit, in every query: events spent together take one sum               */
+    bool consecutive;    /* units of a sample lie side by side                                           */
+    bool group_bound;    /* under replace its events count as two zero-out steps, noise is for zero-out  */
+    int groups;          /* group sums that differ between neighbours under replace                      */
+    const char *caveat;  /* optional: a sentence for the assumptions of a certificate                    */
+    double (*batch)(double wanted, double units); /* expected size of a sample where `wanted` is set; NULL: as is */
+    int64_t (*draw)(pv_rng *r, double rate, int64_t units, int64_t number, int64_t *out);
+    double (*tv)(double rate, int64_t units); /* of one sample from the ideal one; NULL: none              */
+    pvi_close (*close)(double rate, int64_t units);
+} pvi_sampler_ops;
+extern const pvi_sampler_ops pvi_full, pvi_poisson, pvi_fixed, pvi_cyclic, pvi_one;
+extern const pvi_sampler_ops *const pvi_samplers[]; /* all of them; NULL ends the list                     */
+/* The first four by number, after auto: a row of the table of settings. */
+#define PVI_SAMPLER_CHOICES "auto|full|poisson|fixed|cyclic"
+const pvi_sampler_ops *pvi_sampler_named(const char *name); /* as certificates do; NULL: none of them      */
+/* Draws the units of one query in ascending order; out has room for all.  rate: Poisson probability; fixed size:
+ * exactly round(rate units) of them; cyclic: consecutive blocks, `number` picks which. */
+void pvi_sample(pv_rng *r, const pvi_sampler_ops *s, double rate, int64_t units, int64_t number, int64_t *out,
+                int64_t *count);
+double pvi_sample_tv(const pvi_sampler_ops *s, double rate, int64_t units);
+pvi_close pvi_sample_close(const pvi_sampler_ops *s, double rate, int64_t units);
+/* The event of one release: the leaf, under what this sampler puts above it.  NULL: no memory. */
+const pv_event *pvi_sampler_event(const pvi_sampler_ops *s, double rate, const pv_event *leaf, pv_arena *a);
 #endif

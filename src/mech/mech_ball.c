@@ -17,6 +17,8 @@
  * Privacy   (0, delta) only, by total variation: with probability up to delta a row is exposed outright.
  *           delta_1 = I_{(D/2R)^2}(1/2, (d+1)/2) for a shift D < 2R, R = noise_scale; D includes the rounding to
  *           the grid.  Noise from the surface of the sphere would give no privacy at all and is not offered.
+ *           T releases, each on one uniform unit of n:
+ *           (4) delta = 1 - (1 - delta_1/n)^T; the multiplier is the smallest with at most the delta wanted
  * Reference Harman, Lacko, J. Multivar. Anal. 101(10), 2010 (the identity (2)). */
 #include "mech/exact.h"
 #include "mech/kernel.h"
@@ -124,10 +126,56 @@ void pvi_ball_add(pv_rng *r, double radius, double spacing, int64_t *x, int64_t 
     pvi_wipe(&c, sizeof c);
 }
 
-static pv_status add(pv_rng *rng, double noise_scale, double spacing, int64_t *x, int64_t d)
+static double shown_value(const pv_noise *n)
 {
-    pvi_ball_add(rng, noise_scale, spacing, x, d);
-    return PV_OK;
+    return n->scale;
+}
+
+/* A point drawn from the ball of radius R in d dimensions has E V_k^2 = R^2 / (d + 2). */
+static double entry(const pv_noise *n)
+{
+    return n->scale / sqrt((double)n->length + 2.0);
+}
+
+static double leaf(double z, double d)
+{
+    return pv_ball_delta(1.0, z, d);
+}
+
+/* (4): T releases of one uniform unit each cost 1 - (1 - delta_1/n)^T. */
+static double own_multiplier(double T, double units, double d, double delta)
+{
+    const double delta_1 = -units * expm1(log1p(-delta) / T) * (1.0 - 1e-9);
+    return pv_ball_radius(1.0, fmin(delta_1, 1.0 - 1e-9), d);
+}
+
+/* T draws walk about R sqrt(T) far, T gradients T C at most. */
+static void warn(const pv_noise *n, double T, pv_ctx *ctx)
+{
+    const double drift = n->scale * sqrt(T), reach = n->bound * T;
+    if (drift > reach)
+        pvi_log(ctx, PV_LOG_WARN,
+                "over %.0f steps noise moves the weights %.2g times as far as gradients could: the result will be "
+                "noise; ball noise wants many more rows, fewer steps or a larger delta",
+                T, drift / reach);
+}
+
+static pvi_close close(const pv_noise *n, double T)
+{
+    (void)n, (void)T;
+    return (pvi_close) { INFINITY, 1.0 };
+}
+
+static double distance(const pv_noise *n, double T)
+{
+    return T * pvi_ball_tv(n->length);
+}
+
+static void draw(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, const double *score, double *out)
+{
+    (void)score;
+    if (!n->off) pvi_ball_add(rng, pvi_noise_scale(n, times), n->spacing, sum, n->length);
+    pvi_grid_value(sum, n->spacing, 1.0, out, n->length);
 }
 
 const pv_mechanism_ops pv_mechanism_ball = {
@@ -138,5 +186,16 @@ const pv_mechanism_ops pv_mechanism_ball = {
               .params = pv_no_params },
     .norm = PV_L2,
     .event = PV_EV_BALL,
-    .add = add,
+    .relations = 1u << PV_REL_REPLACE,
+    .caveat = "Ball noise is (0, delta): with a probability of up to delta a row is exposed outright.",
+    .shown = "noise_radius",
+    .shown_value = shown_value,
+    .entry = entry,
+    .leaf = leaf,
+    .own_multiplier = own_multiplier,
+    .plan = pvi_noise_plan,
+    .warn = warn,
+    .close = close,
+    .distance = distance,
+    .draw = draw,
 };

@@ -10,10 +10,34 @@
  *           Balle, Wang, ICML 2018, Theorem 8 (exact curve). */
 #include "mech/mech.h"
 
-static pv_status add(pv_rng *rng, double noise_scale, double spacing, int64_t *x, int64_t d)
+static double shown_value(const pv_noise *n)
 {
-    pvi_normal_add(rng, noise_scale, spacing, x, d);
-    return PV_OK;
+    return n->scale;
+}
+
+static double leaf(double z, double d)
+{
+    (void)d;
+    return z;
+}
+
+/* Events spent together make one release with less noise, by the root of their number at most. */
+static pvi_close close(const pv_noise *n, double T)
+{
+    const double s = n->scale / n->spacing;
+    return pvi_normal_close(s / sqrt(T), s * n->loudest, 0.5 * T * ((double)n->length + 1.0));
+}
+
+static double distance(const pv_noise *n, double T)
+{
+    return T * (double)n->length * pvi_normal_tv_per_draw();
+}
+
+static void draw(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, const double *score, double *out)
+{
+    (void)score;
+    if (!n->off) pvi_normal_add(rng, pvi_noise_scale(n, times), n->spacing, sum, n->length);
+    pvi_grid_value(sum, n->spacing, 1.0, out, n->length);
 }
 
 const pv_mechanism_ops pv_mechanism_gaussian = {
@@ -24,5 +48,13 @@ const pv_mechanism_ops pv_mechanism_gaussian = {
               .params = pv_no_params },
     .norm = PV_L2,
     .event = PV_EV_GAUSSIAN,
-    .add = add,
+    .relations = 1u << PV_REL_ZERO_OUT | 1u << PV_REL_REPLACE,
+    .shown = "noise_stddev",
+    .shown_value = shown_value,
+    .entry = shown_value,
+    .leaf = leaf,
+    .plan = pvi_noise_plan,
+    .close = close,
+    .distance = distance,
+    .draw = draw,
 };

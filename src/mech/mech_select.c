@@ -14,6 +14,9 @@
  *           (4)  pvi_select_tv(n) = n 2^-100
  * Privacy   with sensitivity Delta per score one row moves q_i by at most Delta + h: epsilon = 2 (Delta + h) / scale
  *           with bounded range, so epsilon^2 / 8 in zCDP.  Only the index leaves, never a score or a v_i.
+ *           (5) Scores are <v_k, S>, S a sum that neighbours move by at most Delta, and A the largest ||v_k|| (||v_k||_1 where
+ *           rows are bounded in their largest value): a score moves by A Delta, plus the rounding of the inner product and of
+ *           (1), h of the scale that follows; scale = 2 z times all that, z = 1 / epsilon.
  * Time      one pass for the maximum, one for the noise; no branch on a score or a draw.  The second pass depends on
  *           the gap and on extreme U_i, hardly on the scores: P(gap <= a) <= a whatever they are, by the lack of
  *           memory of exponential clocks of rates exp(q_i / scale), which is what (2) is a race of.
@@ -148,7 +151,82 @@ int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale)
     return winner;
 }
 
-/* Names no sum: pv_query_atom calls pvi_select, so there is no `add`. */
+/* ---- the mechanism: scores are the inner products of a sum with the vertices of the constraint set -------------- */
+
+static double shown_value(const pv_noise *n)
+{
+    return pv_up(1.0 / n->multiplier, 1);
+}
+
+static double leaf(double z, double d)
+{
+    (void)d;
+    return pv_up(1.0 / z, 1);
+}
+
+static const char *lacks(const pv_problem *p)
+{
+    if (!p->set || !(p->set->props & PV_COMPACT) || !p->set->atoms)
+        return "a constraint set with vertices: set=l1ball, simplex or polytope";
+    return p->set->scores ? NULL : "a set with fewer vertices: set=l1ball, simplex or polytope";
+}
+
+static int64_t scores(const pv_noise *n)
+{
+    const pv_problem *p = n->problem;
+    return p->set->atoms(p->set_st, p->set_cfg, p->d);
+}
+
+/* (5) */
+static pv_status plan(pv_noise *n, pv_ctx *ctx)
+{
+    const pv_problem *p = n->problem;
+    const double A = (n->max_norm ? p->set->radius1 : p->set->radius)(p->set_st, p->set_cfg, p->d);
+    const double product = 2.0 * ((double)p->d / 8.0 + 12.0) * 0x1p-53 * (double)n->units * A * n->bound;
+    const double most = pv_up(2.0 * A * n->sensitivity, 2); /* twice as much as needed: its grid is no finer */
+    n->change = pv_up(A * n->sensitivity + product + pvi_select_grid(2.0 * n->multiplier * most), 4);
+    if (!(n->change <= most))
+        return pvi_fail(ctx, PV_E_UNSUPPORTED,
+                        "scores of %lld rows and %lld columns cannot be computed accurately enough",
+                        (long long)n->units, (long long)p->d);
+    n->scale = pv_up(2.0 * n->multiplier * n->change, 2);
+    if ((double)n->units * A * n->bound < 0x1p21 * n->scale) return PV_OK;
+    return pvi_fail(ctx, PV_E_UNSUPPORTED, "scores of %lld rows are too large for this little noise: lower epsilon",
+                    (long long)n->units);
+}
+
+static pvi_close close(const pv_noise *n, double T)
+{
+    (void)n, (void)T;
+    return (pvi_close) { INFINITY, 1.0 };
+}
+
+static double distance(const pv_noise *n, double T)
+{
+    return T * pvi_select_tv(scores(n));
+}
+
+/* Large where <v_k, sum> is small. */
+static void score(const pv_noise *n, const int64_t *sum, double *gradient, double *score)
+{
+    const pv_problem *p = n->problem;
+    pvi_grid_value(sum, n->spacing, -1.0, gradient, p->d);
+    p->set->scores(p->set_st, p->set_cfg, gradient, score, p->d);
+}
+
+static void draw(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, const double *score, double *out)
+{
+    int64_t best = 0;
+    (void)sum;
+    if (!n->off) {
+        *out = (double)pvi_select(rng, score, scores(n), pvi_noise_scale(n, times));
+        return;
+    }
+    for (int64_t i = 1; i < scores(n); i++)
+        if (score[i] > score[best]) best = i;
+    *out = (double)best;
+}
+
 const pv_mechanism_ops pv_mechanism_select = {
     .head = { .abi = PV_PLUGIN_ABI,
               .name = "select",
@@ -157,4 +235,17 @@ const pv_mechanism_ops pv_mechanism_select = {
               .params = pv_no_params },
     .norm = PV_LINF,
     .event = PV_EV_SELECT,
+    .relations = 1u << PV_REL_ZERO_OUT | 1u << PV_REL_REPLACE,
+    .caveat = "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
+              "epsilon of one choice.",
+    .shown = "selection_epsilon",
+    .shown_value = shown_value,
+    .leaf = leaf,
+    .lacks = lacks,
+    .plan = plan,
+    .close = close,
+    .distance = distance,
+    .scores = scores,
+    .score = score,
+    .draw = draw,
 };

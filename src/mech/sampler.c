@@ -20,7 +20,7 @@
  *            The marks are bits at the end of out, where the result has not reached yet.
  * Cyclic     l = round(1/q) blocks of consecutive rows whose sizes differ by at most one;
  *            (3)  step t sees rows floor(b n / l) .. floor((b+1) n / l) - 1,  b = t mod l
- * Privacy    the kind decides the event; nothing else may be paired with it.
+ * Privacy    the sampler decides the event; nothing else may be paired with it.
  * Reference  Bentley, Floyd, "A sample of brilliance", CACM 30(9), 1987, Algorithm F2. */
 #include "mech/exact.h"
 #include "mech/kernel.h"
@@ -96,17 +96,25 @@ static bool uses_skips(double q)
     return q >= 0x1p-24 && q < 0.125;
 }
 
-static int64_t poisson(pv_rng *r, double q, int64_t n, int64_t *out)
+static int64_t full(pv_rng *r, double q, int64_t n, int64_t number, int64_t *out)
 {
+    (void)r, (void)q, (void)number;
+    return all_rows(0, n, out);
+}
+
+static int64_t poisson(pv_rng *r, double q, int64_t n, int64_t number, int64_t *out)
+{
+    (void)number;
     if (q >= 1.0) return all_rows(0, n, out);
     return uses_skips(q) ? by_skips(r, q, n, out) : every_row(r, q, n, out);
 }
 
-static int64_t fixed_size(pv_rng *r, int64_t k, int64_t n, int64_t *out)
+static int64_t fixed_size(pv_rng *r, double q, int64_t n, int64_t number, int64_t *out)
 {
-    const int64_t words = (n + 63) / 64;
+    const int64_t words = (n + 63) / 64, k = (int64_t)rint(q * (double)n);
     uint64_t *mark = (uint64_t *)out + n - words;
     int64_t count = 0;
+    (void)number;
     memset(mark, 0, (size_t)words * sizeof *mark);
     for (int64_t j = n - k; j < n; j++) { /* (2) */
         int64_t t = (int64_t)pvi_rng_below(r, (uint64_t)j + 1);
@@ -120,39 +128,100 @@ static int64_t fixed_size(pv_rng *r, int64_t k, int64_t n, int64_t *out)
     return count;
 }
 
-static int64_t cyclic(double q, int64_t n, int64_t step, int64_t *out)
+static int64_t cyclic(pv_rng *r, double q, int64_t n, int64_t number, int64_t *out)
 {
-    const int64_t l = (int64_t)fmin(fmax(1.0, rint(1.0 / q)), (double)n), b = step % l;
+    const int64_t l = (int64_t)fmin(fmax(1.0, rint(1.0 / q)), (double)n), b = number % l;
     const int64_t from = (int64_t)((__int128)b * n / l), to = (int64_t)((__int128)(b + 1) * n / l);
+    (void)r;
     return all_rows(from, to, out);
 }
 
-void pvi_sample(pv_rng *r, pvi_sampler kind, double rate, int64_t n, int64_t step, int64_t *out, int64_t *count)
-{
-    PVI_REQUIRE(n >= 0 && step >= 0);
-    PVI_REQUIRE(kind == PVI_FULL_BATCH || (rate > 0.0 && rate <= 1.0));
-    *count = 0;
-    if (n == 0) return;
-    switch (kind) {
-    case PVI_FULL_BATCH: *count = all_rows(0, n, out); return;
-    case PVI_POISSON: *count = poisson(r, rate, n, out); return;
-    case PVI_FIXED_SIZE: *count = fixed_size(r, (int64_t)rint(rate * (double)n), n, out); return;
-    case PVI_CYCLIC: *count = cyclic(rate, n, step, out); return;
-    }
-    PVI_REQUIRE(!"a sampler nobody knows");
-}
-
 /* By (4), a draw per row taken and one that ends. */
-double pvi_sample_tv(pvi_sampler kind, double rate, int64_t n)
+static double poisson_tv(double rate, int64_t n)
 {
-    return kind == PVI_POISSON && uses_skips(rate) ? ((double)n * rate + 1.0) * 0x1p-64 : 0.0;
+    return uses_skips(rate) ? ((double)n * rate + 1.0) * 0x1p-64 : 0.0;
 }
 
 /* (5); twice as much covers P' in place of P on the right. */
-pvi_close pvi_sample_close(pvi_sampler kind, double rate, int64_t n)
+static pvi_close poisson_close(double rate, int64_t n)
 {
-    if (kind != PVI_POISSON || !uses_skips(rate)) return (pvi_close) { 0.0, 0.0 };
     const double rows = (double)n;
+    if (!uses_skips(rate)) return (pvi_close) { 0.0, 0.0 };
     return (pvi_close) { (rows + 1.0) * 2.0 * ((rows + 1.0) * 0x1p-115 + 0x1p-85) / rate,
                          (rows * rate + 1.0) * 0x1p-102 };
+}
+
+static double all_units(double wanted, double n)
+{
+    (void)wanted;
+    return n;
+}
+
+static double whole_number(double wanted, double n)
+{
+    (void)n;
+    return floor(wanted);
+}
+
+/* Parts of equal size, or nearly. */
+static double equal_parts(double wanted, double n)
+{
+    return n / fmin(fmax(1.0, rint(n / wanted)), n);
+}
+
+static double one_unit(double wanted, double n)
+{
+    (void)wanted, (void)n;
+    return 1.0;
+}
+
+/* ---- the table -------------------------------------------------------------------------------------------------- */
+
+const pvi_sampler_ops pvi_full = { .name = "full batch", .setting = "full", .event = PV_EV_NONE, .whole = true,
+                                   .consecutive = true, .groups = 1, .batch = all_units, .draw = full };
+const pvi_sampler_ops pvi_poisson = {
+    .name = "poisson", .setting = "poisson", .event = PV_EV_POISSON, .group_bound = true, .groups = 1,
+    .caveat = "Batches are drawn by Poisson sampling inside the run and are never revealed.",
+    .draw = poisson, .tv = poisson_tv, .close = poisson_close
+};
+/* A sample that holds another row instead of the replaced one: both may be of other groups. */
+const pvi_sampler_ops pvi_fixed = { .name = "fixed size", .setting = "fixed", .event = PV_EV_FIXED, .groups = 2,
+                                    .batch = whole_number, .draw = fixed_size };
+const pvi_sampler_ops pvi_cyclic = { .name = "cyclic", .setting = "cyclic", .event = PV_EV_CYCLIC,
+                                     .consecutive = true, .groups = 1, .batch = equal_parts, .draw = cyclic };
+/* One uniform unit; neighbours are compared with the replaced unit drawn in both. */
+const pvi_sampler_ops pvi_one = { .name = "fixed size", .setting = "fixed", .event = PV_EV_FIXED, .groups = 1,
+                                  .batch = one_unit, .draw = fixed_size };
+const pvi_sampler_ops *const pvi_samplers[] = { &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, &pvi_one, NULL };
+
+const pvi_sampler_ops *pvi_sampler_named(const char *name)
+{
+    for (const pvi_sampler_ops *const *s = pvi_samplers; *s; s++)
+        if (strcmp((*s)->name, name) == 0) return *s;
+    return NULL;
+}
+
+void pvi_sample(pv_rng *r, const pvi_sampler_ops *s, double rate, int64_t n, int64_t number, int64_t *out,
+                int64_t *count)
+{
+    PVI_REQUIRE(n >= 0 && number >= 0);
+    PVI_REQUIRE(s->whole || (rate > 0.0 && rate <= 1.0));
+    *count = n > 0 ? s->draw(r, rate, n, number, out) : 0;
+}
+
+double pvi_sample_tv(const pvi_sampler_ops *s, double rate, int64_t n)
+{
+    return s->tv ? s->tv(rate, n) : 0.0;
+}
+
+pvi_close pvi_sample_close(const pvi_sampler_ops *s, double rate, int64_t n)
+{
+    return s->close ? s->close(rate, n) : (pvi_close) { 0.0, 0.0 };
+}
+
+const pv_event *pvi_sampler_event(const pvi_sampler_ops *s, double rate, const pv_event *leaf, pv_arena *a)
+{
+    if (!leaf || s->event == PV_EV_NONE) return leaf;
+    return s->event == PV_EV_CYCLIC ? pv_ev_cyclic(a, (int64_t)rint(1.0 / rate), leaf)
+                                    : pv_ev_sampled(a, s->event, rate, leaf);
 }

@@ -77,10 +77,10 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
     return sizeof(glm_block);
 }
 
-static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
+static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a)
 {
     pvi_glm_state *s = st;
-    (void)cfg;
+    (void)cfg, (void)number;
 
     if (s->room < dom->p) {
         const int64_t room = (dom->p + GLM_PAD - 1) / GLM_PAD * GLM_PAD;

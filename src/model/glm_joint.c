@@ -16,8 +16,8 @@
  *     B' <= B and s' >= s floats; its seven roundings raise it by less than 16u.  Bounds below the normal floats are
  *     0.
  * (4) Convex links: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
- * (5) Second moments: a row adds (0, s c x x'), c = B'/(s R^2), where B' = `moment`; rows have norms up to R, and in case
- *     one has more, c is cut as in (3) with B' for B and nothing for the gradient.
+ * (5) Second moments (query_moments.c): a row adds c x x', c = 1/R^2; rows have norms up to R, and in case one has more, c is
+ *     cut so that |c| norm^2 <= 1, rounding as in (3).
  * (6) Turned rows A x are stored as floats, with a bound on the norm of these floats: a sum of p squares in doubles, each
  *     product exact, has relative error below p 2^-53.  What a row contributes is then clipped by that bound, as any
  *     row's, whatever its length; one longer than 2^30 becomes zeros: metric.c keeps ||A|| below 2^10, so that of rows within
@@ -146,34 +146,29 @@ static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_j
 }
 
 /* (5) */
-static void moment_coefficients(const pvi_glm_state *s, const pv_joint *j, hess_block *hb, const pv_rows *rows,
-                                int64_t *n_bad)
+static void moment_coefficients(double row_norm, hess_block *hb, const pv_rows *rows, int64_t *n_bad)
 {
     glm_block *b = &hb->b;
-    const float top = pvi_float_down(j->moment), scale = nextafterf((float)j->scale, INFINITY);
-    const float all = pvi_float_down(j->moment / (j->scale * s->row_norm * s->row_norm));
+    const float all = pvi_float_down(1.0 / (row_norm * row_norm));
     block_gather(b, rows, rows->norm, b->norm);
     for (int64_t i = 0; i < b->n; i++) {
         const float norm = b->norm[i], norm2 = norm * norm * (1.0f + 0x1p-21f);
-        const float share = top / (scale * norm2) * (1.0f - 0x1p-20f);
+        const float share = 1.0f / norm2 * (1.0f - 0x1p-20f);
         const bool good = norm >= 0.0f && norm <= FLT_MAX;
         hb->c2[i] = !good || share < FLT_MIN ? 0.0f : share < all ? share : all;
         *n_bad += !good;
     }
 }
 
-static void moment(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
-                   int64_t *n_bad, void *scratch)
+static void moment(const pv_rows *rows, double row_norm, float *h, int64_t *n_bad, void *scratch)
 {
     const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
     hess_block *hb = scratch;
     glm_block *b = &hb->b;
-    (void)cfg;
-    (void)g;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i, HESS_ROWS);
-        moment_coefficients(st, j, hb, rows, n_bad);
+        moment_coefficients(row_norm, hb, rows, n_bad);
         add_squares(kernel, hb, rows, h);
     }
 }

@@ -85,7 +85,7 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
     return pvi_net_scratch(&p);
 }
 
-static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
+static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a)
 {
     pvi_net_state *s = st;
     const pvi_net_cfg *c = cfg;
@@ -93,6 +93,7 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     s->kernel = pvi_net_kernel_isa[pvi_isa()];
     s->scale = (float)c->scale;
     s->classes = dom->classes;
+    s->query = (uint64_t)number;
     return pvi_net_pack(s, c->augment, w, a);
 }
 

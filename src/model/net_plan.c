@@ -209,6 +209,5 @@ pv_status pvi_net_pack(pvi_net_state *s, int64_t views, const double *w, pv_aren
         if (!isfinite((float)w[j])) return PV_E_NUMERIC;
     for (int64_t i = 0; i < net->n; i++)
         if (net->layer[i].n_weights) fill_pack(&net->layer[i], w, &s->pack[i]);
-    s->query++;
     return PV_OK;
 }

@@ -81,7 +81,7 @@ typedef struct pvi_net_state {
     const int32_t *input; /* where each column of a row goes in the first layer's input */
     float scale;
     int64_t classes; /* of the domain */
-    uint64_t query;  /* how often weights were packed: the views of a row change with it */
+    uint64_t query;  /* its number: the views of a row change with it */
     bool ready;
 } pvi_net_state;
 

@@ -100,12 +100,13 @@ static bool add_views(const pvi_net_state *s, const pvi_net_cfg *c, const pvi_vi
     return true;
 }
 
-static bool mean_gradient(const pvi_net_state *s, const pvi_net_cfg *c, const pv_rows *rows, int64_t r,
+/* Stored row r, at `place` in the whole table. */
+static bool mean_gradient(const pvi_net_state *s, const pvi_net_cfg *c, const pv_rows *rows, int64_t r, int64_t place,
                           pvi_net_work *k)
 {
     pvi_view view[PVI_MAX_VIEWS];
     float *const mean = k->x + s->plan.mean, share = 1.0f / (float)c->augment;
-    pvi_net_views(c, s->query, r, view);
+    pvi_net_views(c, s->query, place, view);
     pvi_net_fill_row(s, rows, r, k->x + s->plan.image);
     for (int64_t first = 0; first < c->augment; first += s->plan.batch)
         if (!add_views(s, c, view, first, rows->y[r], k)) return false;
@@ -122,8 +123,8 @@ void pvi_net_sum_views(const pvi_net_state *s, const pvi_net_cfg *c, const pv_ro
 {
     const float *const mean = k->x + s->plan.mean;
     for (int64_t i = 0; i < rows->n; i++) {
-        const int64_t r = rows->pick ? rows->pick[i] : i;
-        if (!mean_gradient(s, c, rows, r, k) || !pvi_net_factors(s, c, clip, k->norm2[0], k->factor[0])) {
+        const int64_t r = rows->pick ? rows->pick[i] : i, place = rows->pick ? r : rows->first + i;
+        if (!mean_gradient(s, c, rows, r, place, k) || !pvi_net_factors(s, c, clip, k->norm2[0], k->factor[0])) {
             ++*n_bad;
             continue;
         }

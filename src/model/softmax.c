@@ -43,10 +43,10 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
     return sizeof(soft_block) + 2 * sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes;
 }
 
-static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
+static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a)
 {
     pvi_softmax_state *s = st;
-    (void)cfg;
+    (void)cfg, (void)number;
 
     if (dom->classes < 2 || dom->classes > 1 << 20) return PV_E_UNSUPPORTED;
     if (!s->w || !s->wt || s->p != dom->p || s->k != dom->classes) {

@@ -188,10 +188,11 @@ static void fill(void *arg, int64_t i, int thread)
     else f->status[i] = pvi_split_back(s->split, l, i + 1 == s->n ? (double)s->gamma : 1.0);
 }
 
-static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, pv_arena *a)
+static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a)
 {
     pvi_split_state *s = st;
     const pvi_net_cfg *c = cfg;
+    (void)number;
     s->net = &c->net;
     s->kernel = pvi_net_kernel_isa[pvi_isa()];
     s->split = pvi_split_kernel_isa[pvi_isa()];

@@ -9,7 +9,7 @@
 pv_status pvi_loop_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total)
 {
     const pvi_loop_cfg *c = cfg;
-    *total = pv_ev_repeat(a, c->steps, p->grad_event ? p->grad_event : p->atom_event);
+    *total = pv_ev_repeat(a, c->steps, p->planned[0].event);
     return *total ? PV_OK : PV_E_NOMEM;
 }
 

@@ -30,6 +30,11 @@
 
 static const double clip_trade = 3e-4; /* K0 */
 
+bool pvi_metric_wanted(const void *cfg)
+{
+    return pvi_metric_on(cfg);
+}
+
 pv_status pvi_metric_init(pvi_metric *m, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a)
 {
     m->unit = 1.0;
@@ -78,11 +83,12 @@ pv_status pvi_metric_learn(pvi_metric *m, pvi_second *s, const pvi_second_cfg *c
     double *V = s->trust.A, *e = s->trust.value;
     memcpy(v, w, (size_t)d * sizeof *v);
     if (!pvi_metric_on(c)) return PV_OK;
-    pv_status st = pv_query_moment(o, units, V); /* (1) */
+    pv_status st = pv_transform_room(o); /* before budget is spent to learn how to transform */
+    if (st == PV_OK) st = pv_ask(o, PVI_SECOND_MOMENTS, NULL, (pv_spend) { units, 1.0 }, V); /* (1) */
     if (st != PV_OK) return st;
     if ((st = pvi_eigen(d, V, e, s->trust.work)) != PV_OK)
         return pvi_fail(p->ctx, st, "the noisy second moments have no eigendecomposition");
-    const double b = pvi_second_noise(p, units) / (p->joint->moment * sqrt(2.0));
+    const double b = p->planned[PVI_SECOND_MOMENTS].stddev / sqrt(2.0 * (double)units);
     const double t = fmax(pvi_second_spread(d, b), 0x1p-20);
     if (!level(d, e, t)) {
         m->unit = 1.0 / p->joint->row_norm;
@@ -97,7 +103,7 @@ pv_status pvi_metric_learn(pvi_metric *m, pvi_second *s, const pvi_second_cfg *c
     pvi_matvec_t(d, V, m->x, v);
     pvi_from_eigen(d, V, e, m->A); /* (2) */
     m->gentle = !(p->reg->props & PV_CONVEX) && noise_is_small(m, c, p);
-    return pv_turn_rows(o, m->A);
+    return pv_transform_rows(o, m->A);
 }
 
 void pvi_metric_weights(const pvi_metric *m, int64_t d, const double *v, double *w)

@@ -15,6 +15,7 @@ static inline bool pvi_metric_on(const pvi_second_cfg *c)
 {
     return c->share > 0.0;
 }
+bool pvi_metric_wanted(const void *cfg); /* the same, of an ask */
 pv_status pvi_metric_init(pvi_metric *m, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a);
 /* Spends the planned share, turns the rows, and gives the coordinates v of w. */
 pv_status pvi_metric_learn(pvi_metric *m, pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_oracle *o,

@@ -2,6 +2,7 @@
 #ifndef PVI_OPT_H
 #define PVI_OPT_H
 #include "core/core.h"
+#include "query/query.h"
 #include "reg/reg.h"
 
 /* ---- the loop all methods share (loop.c): T releases, and which iterate is returned ------------------

@@ -1,7 +1,7 @@
 /* opt_adam.c - DP-Adam, and DP-LSAdam when smoothing > 0.
  *
  * Solves    min_{w in C}  (1/n) sum_i f(w; z_i) + r(w)
- * Iterates  g_t = A_sigma^{-1} pv_query_grad(w_{t-1})          Poisson batch, clipped, summed, noised, smoothed
+ * Iterates  g_t = A_sigma^{-1} ask(w_{t-1})          Poisson batch, clipped, summed, noised, smoothed
  *           m_t = beta1 m_{t-1} + (1 - beta1) g_t              v_t = beta2 v_{t-1} + (1 - beta2) g_t^2     (1)
  *           m^ = m_t / (1 - beta1^t)                           v^ = v_t / (1 - beta2^t)                    (2)
  *           w_t = prox_{eta_t r, C}(w_{t-1} - eta_t m^ / (sqrt(v^) + tiny))                                (3)
@@ -100,7 +100,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const double eta = c->step * pvi_schedule(c->schedule, c->drop, t, c->loop.steps);
 
     pvi_loop_begin(&s->loop, p, t, o, w);
-    const pv_status st = pv_query_grad(o, w, s->g); /* the only data access */
+    const pv_status st = pv_ask_once(o, w, s->g); /* the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
     pvi_smooth_tensors(&s->smoother, p, s->g);
@@ -118,11 +118,11 @@ const pv_optimizer_ops pv_optimizer_adam = {
               .state_size = sizeof(state),
               .params = params },
     .needs = PV_PROX,
+    .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_poisson, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,
-    .stochastic = true,
     .noise = noise,
 };

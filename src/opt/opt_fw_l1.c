@@ -1,7 +1,7 @@
 /* opt_fw_l1.c - DP-FW-L1: Frank-Wolfe with a privately chosen vertex.
  *
  * Solves    min_{w in C}  (1/n) sum_i f(w; z_i),   C the hull of finitely many vertices v_1..v_K
- * Iterates  k_t = pv_query_atom(w_{t-1})      about argmin_k <v_k, grad F(w_{t-1})>               (1)
+ * Iterates  k_t = ask(w_{t-1})      about argmin_k <v_k, grad F(w_{t-1})>               (1)
  *           w_t = (1 - gamma_t) w_{t-1} + gamma_t v_{k_t},    gamma_t = 2/(t + 2)                 (2)
  * Returns   w_T by default
  *
@@ -73,12 +73,12 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     state *s = s_;
     const cfg *c = c_;
     const double gamma = isnan(c->step) ? 2.0 / ((double)t + 2.0) : c->step;
-    int64_t k;
+    double k;
 
     pvi_loop_begin(&s->loop, p, t, o, w);
-    const pv_status st = pv_query_atom(o, w, &k); /* (1), the only data access */
+    const pv_status st = pv_ask_once(o, w, &k); /* (1), the only data access */
     if (st != PV_OK) return st;
-    p->set->atom(p->set_st, p->set_cfg, k, s->v, p->d);
+    p->set->atom(p->set_st, p->set_cfg, (int64_t)k, s->v, p->d);
     for (int64_t j = 0; j < p->d; j++) w[j] += gamma * (s->v[j] - w[j]); /* (2) */
     return pvi_loop_end(&s->loop, p, t, w);
 }
@@ -92,11 +92,11 @@ const pv_optimizer_ops pv_optimizer_fw_l1 = {
               .state_size = sizeof(state),
               .params = params },
     .needs = PV_LMO | PV_COMPACT,
+    .ask = { { &pvi_query_gradient, &pv_mechanism_select, &pvi_full, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,
-    .selects = true,
     .noise = noise,
 };

@@ -1,7 +1,7 @@
 /* opt_fw_l2.c - DP-FW-L2: Frank-Wolfe on a noisy gradient.
  *
  * Solves    min_{w in C}  (1/n) sum_i f(w; z_i)
- * Iterates  g_t = pv_query_grad(w_{t-1})                    clipped, summed, noised
+ * Iterates  g_t = ask(w_{t-1})                    clipped, summed, noised
  *           v_t = argmin_{v in C} <v, g_t>                                                       (1)
  *           w_t = w_{t-1} + gamma_t (v_t - w_{t-1}),        gamma_t = 2/(t + 2)                  (2)
  * Returns   w_T by default; `random` is what the theorem bounds
@@ -66,7 +66,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const double gamma = isnan(c->step) ? 2.0 / ((double)t + 2.0) : c->step;
 
     pvi_loop_begin(&s->loop, p, t, o, w);
-    const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
+    const pv_status st = pv_ask_once(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     if (p->reg->grad) p->reg->grad(p->reg_cfg, w, s->g, p->d);
     p->set->lmo(p->set_st, p->set_cfg, s->g, s->v, p->d);                /* (1) */
@@ -83,6 +83,7 @@ const pv_optimizer_ops pv_optimizer_fw_l2 = {
               .state_size = sizeof(state),
               .params = params },
     .needs = PV_LMO | PV_COMPACT,
+    .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_full, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
     .init = init,

@@ -1,6 +1,6 @@
 /* opt_gd_sosp.c - DP-GD with a private choice of an iterate that looks second-order stationary: the baseline of `tr`.
  *
- * Iterates  (g_t, H_t) = pv_query_hess(w_{t-1}),   w_t = w_{t-1} - eta_t (g_t + r')                          (1)
+ * Iterates  (g_t, H_t) = ask(w_{t-1}),   w_t = w_{t-1} - eta_t (g_t + r')                          (1)
  * Returns   of the w_{t-1} whose noisy Hessian has no eigenvalue below -max(sqrt(rho ||g_t||), noise), or of all if
  *           there is none, the last whose gradient is not told from the smallest                             (2)
  *
@@ -157,11 +157,12 @@ const pv_optimizer_ops pv_optimizer_gd_sosp = {
               .state_size = sizeof(state),
               .params = params },
     .needs = PV_SMOOTH | PV_HESSIAN,
+    .ask = { { &pvi_query_hessian, &pv_mechanism_gaussian, &pvi_full, NULL } },
     .resolve = resolve,
     .plan = pvi_second_plan,
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,
-    .joint = pvi_second_joint,
+    .weigh = pvi_second_weigh,
     .warn = pvi_second_warn,
 };

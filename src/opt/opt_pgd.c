@@ -1,7 +1,7 @@
 /* opt_pgd.c - DP-PGD: noisy proximal (projected) gradient descent.
  *
  * Solves    min_{w in C}  (1/n) sum_i f(w; z_i) + r(w)
- * Iterates  g_t = pv_query_grad(v_{t-1})                         clipped, summed, noised
+ * Iterates  g_t = ask(v_{t-1})                         clipped, summed, noised
  *           w_t = prox_{gamma r, C}(v_{t-1} - gamma g_t)                              (1)
  *           v_t = w_t + beta (w_t - w_{t-1})         beta = momentum, 0 in the paper    (2)
  * Returns   by default the average of the last half of w_1..w_T; `random` is what the theorem bounds
@@ -81,7 +81,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 
     pvi_loop_begin(&s->loop, p, t, o, w);
     for (int64_t j = 0; t == 1 && j < p->d; j++) s->v[j] = s->prev[j] = w[j];
-    const pv_status st = pv_query_grad(o, s->v, s->g); /* g_t; the only data access */
+    const pv_status st = pv_ask_once(o, s->v, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, s->v, s->g);
 
@@ -103,6 +103,7 @@ const pv_optimizer_ops pv_optimizer_pgd = {
               .state_size = sizeof(state),
               .params = params },
     .needs = PV_PROX,
+    .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_full, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
     .init = init,

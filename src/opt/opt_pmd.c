@@ -1,7 +1,7 @@
 /* opt_pmd.c - DP-PMD: noisy proximal mirror descent.
  *
  * Solves    min_{w in C}  (1/n) sum_i f(w; z_i) + r(w)
- * Iterates  g_t = pv_query_grad(w_{t-1})                                       clipped, summed, noised
+ * Iterates  g_t = ask(w_{t-1})                                       clipped, summed, noised
  *           w_t = argmin_{x in C} gamma (<g_t, x> + r(x)) + D(x, w_{t-1})                              (1)
  *           D the Bregman divergence of the mirror map: Euclidean, entropy on the simplex, or
  *           1/2 ||.||_q^2 with q = 1 + 1/ln d on the l1 ball (mirror.c)
@@ -88,7 +88,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const cfg *c = c_;
 
     pvi_loop_begin(&s->loop, p, t, o, w);
-    const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
+    const pv_status st = pv_ask_once(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
     c->map->step(p, c->step, s->g, w); /* (1) */
@@ -104,6 +104,7 @@ const pv_optimizer_ops pv_optimizer_pmd = {
               .state_size = sizeof(state),
               .params = params },
     .needs = 0,
+    .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_full, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
     .init = init,

@@ -63,7 +63,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const cfg *c = c_;
 
     pvi_loop_begin(&s->loop, p, t, o, w);
-    const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
+    const pv_status st = pv_ask_once(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
     for (int64_t j = 0; j < p->d; j++) w[j] -= c->step * s->g[j];
@@ -80,11 +80,11 @@ const pv_optimizer_ops pv_optimizer_prgd = {
               .state_size = sizeof(state),
               .params = params },
     .needs = PV_PROX,
+    .ask = { { &pvi_query_gradient, &pv_mechanism_ball, &pvi_one, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,
-    .ball = true,
     .noise = noise,
 };

@@ -102,7 +102,7 @@ static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv
         const double f = factor(c, least, k);
         for (next = k + 1; next < K && factor(c, least, next) == f;) next++;
         const int64_t to = next == K ? c->loop.steps : next * J;
-        const pv_event *one = f == 1.0 ? p->grad_event : pvi_event_scale(a, p->grad_event, f);
+        const pv_event *one = f == 1.0 ? p->planned[0].event : pvi_event_scale(a, p->planned[0].event, f);
         part[parts] = one ? pv_ev_repeat(a, to - k * J, one) : NULL;
         if (!part[parts++]) return PV_E_NOMEM;
     }
@@ -212,7 +212,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 
     pvi_loop_begin(&s->loop, p, t, o, w);
     if (t == 1) normalize(p, s, c->rho, w);
-    const pv_status st = pv_query_grad_scaled(o, w, factor(c, s->least, (t - 1) / batches(p)), s->g);
+    const pv_status st = pv_ask(o, 0, w, (pv_spend) { 1, factor(c, s->least, (t - 1) / batches(p)) }, s->g);
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
     for (int64_t j = 0; j < p->d; j++) {
@@ -233,12 +233,12 @@ const pv_optimizer_ops pv_optimizer_sbcd = {
               .state_size = sizeof(state),
               .params = params },
     .needs = PV_PROX | PV_BLOCKS,
+    .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_poisson, NULL } },
     .resolve = resolve,
     .plan = plan,
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,
-    .stochastic = true,
     .noise = noise,
     .model = "split-mlp",
     .conditional = conditional,

@@ -1,7 +1,7 @@
 /* opt_sgd.c - DP-SGD, and DP-LSSGD when smoothing > 0.
  *
  * Solves    min_{w in C}  (1/n) sum_i f(w; z_i) + r(w)
- * Iterates  g_t = pv_query_grad(w_{t-1})                       Poisson batch, clipped, summed, noised
+ * Iterates  g_t = ask(w_{t-1})                       Poisson batch, clipped, summed, noised
  *           m_t = beta m_{t-1} + A_sigma^{-1} g_t                                              (1)
  *           w_t = prox_{eta_t r, C}(w_{t-1} - eta_t m_t)                                       (2)
  *           A_sigma = I - sigma L, L the periodic one-dimensional Laplacian (smooth.c)
@@ -86,7 +86,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
                  eta = c->step * pvi_schedule(c->schedule, c->drop, t, c->loop.steps) * fmin(1.0, (double)t / full);
 
     pvi_loop_begin(&s->loop, p, t, o, w);
-    const pv_status st = pv_query_grad(o, w, s->g); /* g_t; the only data access */
+    const pv_status st = pv_ask_once(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
     pvi_smooth_tensors(&s->smoother, p, s->g);
@@ -107,11 +107,11 @@ const pv_optimizer_ops pv_optimizer_sgd = {
               .state_size = sizeof(state),
               .params = params },
     .needs = PV_PROX,
+    .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_poisson, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,
-    .stochastic = true,
     .noise = noise,
 };

@@ -25,13 +25,12 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     if (c->growth != 1.0)
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "optimizer.growth=%g: the paper's noise is for steps of equal budget; leave it out, or "
-                        "calibration=paper",
+                        "calibration=default",
                         c->growth);
     const double T = (double)c->loop.steps, n = (double)p->n;
     const double sigma =
         sqrt(512.0 * T * log(5.0 * T / p->delta) * log(2.0 / p->delta)) * p->joint->grad / (n * p->epsilon); /* (2) */
-    const bool two = p->relation == PV_REL_REPLACE && p->joint_event->kind != PV_EV_POISSON; /* noise.c (3) */
-    *z = p->batch * sigma / (p->joint->clip * (two ? 2.0 : 1.0));
+    *z = p->batch * sigma / p->planned[0].change;
     return PV_OK;
 }
 
@@ -44,13 +43,14 @@ const pv_optimizer_ops pv_optimizer_str = {
               .state_size = sizeof(pvi_region),
               .params = pvi_region_params },
     .needs = PV_SMOOTH | PV_HESSIAN,
+    .ask = { { &pvi_query_hessian, &pv_mechanism_gaussian, &pvi_poisson, NULL },
+             { &pvi_query_moments, &pv_mechanism_gaussian, &pvi_poisson, pvi_metric_wanted } },
     .resolve = pvi_region_resolve,
     .plan = pvi_second_plan,
     .init = pvi_region_init,
     .step = pvi_region_step,
     .steps = pvi_loop_steps,
-    .stochastic = true,
     .noise = noise,
-    .joint = pvi_second_joint,
+    .weigh = pvi_second_weigh,
     .warn = pvi_second_warn,
 };

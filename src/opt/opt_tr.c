@@ -1,7 +1,7 @@
 /* opt_tr.c - DP-TR: private trust-region steps to a second-order stationary point.
  *
  * Solves    min (1/n) sum_i f(w; z_i) + r(w), f and r twice differentiable, not necessarily convex
- * Iterates  (g_t, H_t) = pv_query_hess(w)        one joint release: clipped, summed, noised, metered        (1)
+ * Iterates  (g_t, H_t) = ask(w)        one joint release: clipped, summed, noised, metered        (1)
  *           h_t = argmin_{||h|| <= r} <g_t, h> + h'H_t h/2, globally                                       (2)
  *           w <- w + h_t, and r by how well (2) predicted the gradient at its end (region.c),
  *           all in coordinates that a first release of second moments gives (metric.c)
@@ -43,12 +43,14 @@ const pv_optimizer_ops pv_optimizer_tr = {
               .state_size = sizeof(pvi_region),
               .params = pvi_region_params },
     .needs = PV_SMOOTH | PV_HESSIAN,
+    .ask = { { &pvi_query_hessian, &pv_mechanism_gaussian, &pvi_full, NULL },
+             { &pvi_query_moments, &pv_mechanism_gaussian, &pvi_full, pvi_metric_wanted } },
     .resolve = pvi_region_resolve,
     .plan = pvi_second_plan,
     .init = pvi_region_init,
     .step = pvi_region_step,
     .steps = pvi_loop_steps,
     .noise = noise,
-    .joint = pvi_second_joint,
+    .weigh = pvi_second_weigh,
     .warn = pvi_second_warn,
 };

@@ -86,7 +86,7 @@ pv_status pvi_paper_batches(const pv_problem *p, int64_t T, double *z)
     trial near = { .alpha = INFINITY };
     double best = INFINITY;
 
-    if (p->grad_event->kind != PV_EV_FIXED || p->relation != PV_REL_REPLACE)
+    if (p->sampling != PV_EV_FIXED || p->relation != PV_REL_REPLACE)
         return pvi_fail(
             p->ctx, PV_E_UNSUPPORTED,
             "calibration=paper: Theorem 2 of DP-LSSGD is for batches of fixed size and replaced rows: add "
@@ -149,7 +149,7 @@ static double zcdp_multiplier(const pv_problem *p, int64_t T) /* (4) */
 
 pv_status pvi_paper_full(const pv_problem *p, const char *theorem, bool needs_set, int64_t T, double *z)
 {
-    if (p->grad_event->kind != PV_EV_GAUSSIAN)
+    if (p->sampling != PV_EV_NONE)
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "calibration=paper: %s is for gradients of all rows: leave the sampler out; %s", theorem,
                         way_out);
@@ -243,7 +243,7 @@ pv_status pvi_paper_joint(const pv_problem *p, int64_t T, double growth, double 
             "calibration=paper: its noise is for steps of equal budget, and optimizer.growth is %g: leave "
             "it out; %s",
             growth, way_out);
-    if (p->joint_event->kind != PV_EV_GAUSSIAN)
+    if (p->sampling != PV_EV_NONE)
         return pvi_fail(
             p->ctx, PV_E_UNSUPPORTED,
             "calibration=paper: Theorem 14 of DP-TR is for releases of all rows: leave the sampler out, or "
@@ -295,7 +295,7 @@ pv_status pvi_paper_ball(const pv_problem *p, int64_t T, double *z)
             "calibration=paper: Theorem 1 of PrGD needs gradients less than 2 apart, and they are up to %g "
             "apart: clip below 1; %s",
             D, way_out);
-    const double one = pvi_ball_delta(D, 1.0, (double)p->d), total = -expm1((double)T * log1p(-one / n));
+    const double one = pv_ball_delta(D, 1.0, (double)p->d), total = -expm1((double)T * log1p(-one / n));
     if (!(total < p->delta))
         return pvi_fail(
             p->ctx, PV_E_UNSUPPORTED,

@@ -35,7 +35,7 @@ int64_t pvi_second_moment_units(const pvi_second_cfg *c)
     return pvi_spread_first(c->share, pvi_second_total(c)); /* (6) */
 }
 
-void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j)
+void pvi_second_weigh(const void *cfg, const pv_problem *p, pv_joint *j)
 {
     const pvi_second_cfg *c = cfg;
     j->plain = c->calibration == PVI_SECOND_PAPER;
@@ -45,13 +45,19 @@ void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j)
 
 pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total)
 {
-    *total = pv_ev_repeat(a, pvi_second_total(cfg) + pvi_second_moment_units(cfg), p->joint_event);
+    const int64_t first = pvi_second_moment_units(cfg);
+    const pv_event *steps = pv_ev_repeat(a, pvi_second_total(cfg), p->planned[PVI_SECOND_STEPS].event);
+    *total = steps;
+    if (steps && first > 0) {
+        const pv_event *both[2] = { pv_ev_repeat(a, first, p->planned[PVI_SECOND_MOMENTS].event), steps };
+        *total = pv_ev_seq(a, 2, both);
+    }
     return *total ? PV_OK : PV_E_NOMEM;
 }
 
 double pvi_second_noise(const pv_problem *p, int64_t units)
 {
-    return isfinite(p->mu) ? p->noise_multiplier * p->sensitivity / (p->batch * sqrt((double)units)) : 0.0;
+    return p->planned[PVI_SECOND_STEPS].stddev / sqrt((double)units);
 }
 
 double pvi_second_entry(const pv_problem *p, int64_t units)
@@ -74,10 +80,10 @@ void pvi_second_warn(const void *cfg, const pv_problem *p)
 pv_status pvi_second_init(pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a)
 {
     s->left = pvi_second_total(c);
-    s->g = pv_arena_f64(a, p->d);
+    s->g = pv_arena_f64(a, p->d + p->d * p->d);
+    s->H = s->g + p->d;
     s->h = pv_arena_f64(a, p->d);
-    s->H = pv_arena_f64(a, p->d * p->d);
-    if (!s->g || !s->h || !s->H || pvi_trust_open(&s->trust, p->d, a) != PV_OK) return PV_E_NOMEM;
+    if (!s->g || !s->h || pvi_trust_open(&s->trust, p->d, a) != PV_OK) return PV_E_NOMEM;
     return pvi_loop_init(&s->loop, &c->loop, p, a);
 }
 
@@ -100,7 +106,7 @@ pv_status pvi_second_eigen(pvi_second *s, const pv_problem *p)
 
 pv_status pvi_second_query(pvi_second *s, pv_oracle *o, const double *w, int64_t units)
 {
-    const pv_status st = pv_query_hess(o, w, units, s->g, s->H); /* the only data access */
+    const pv_status st = pv_ask(o, PVI_SECOND_STEPS, w, (pv_spend) { units, 1.0 }, s->g);
     if (st == PV_OK) s->left -= units;
     return st;
 }

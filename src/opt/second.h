@@ -10,11 +10,12 @@ typedef struct pvi_second_cfg { /* first member of a method's cfg */
     int64_t calibration;
 } pvi_second_cfg;
 enum { PVI_SECOND_DEFAULT, PVI_SECOND_PAPER };
+enum { PVI_SECOND_STEPS, PVI_SECOND_MOMENTS }; /* numbers of the asks */
 
 typedef struct pvi_second { /* first member of a method's state */
     pvi_loop loop;
     pvi_trust trust;
-    double *g, *H, *h; /* borrowed from the arena */
+    double *g, *H, *h; /* borrowed from the arena; g and H are one answer of the oracle */
     int64_t left;      /* planned events not spent yet */
 } pvi_second;
 
@@ -46,7 +47,7 @@ typedef struct pvi_second { /* first member of a method's state */
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
 int64_t pvi_second_total(const pvi_second_cfg *c);            /* on all steps */
 int64_t pvi_second_moment_units(const pvi_second_cfg *c);     /* before the first, on second moments */
-void pvi_second_joint(const void *cfg, const pv_problem *p, pv_joint *j);
+void pvi_second_weigh(const void *cfg, const pv_problem *p, pv_joint *j);
 pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
 /* The Hessian is all noise: so says a warning, from public quantities. */
 void pvi_second_warn(const void *cfg, const pv_problem *p);

@@ -3,8 +3,7 @@
 #define PVI_JOB_H
 #include "acct/acct.h"
 #include "data/load.h"
-#include "mech/mech.h"
-#include "model/model.h"
+#include "query/query.h"
 #include "reg/reg.h"
 
 /* ---- settings (settings.c) --------------------------------------------------------------------- */
@@ -54,26 +53,18 @@ typedef struct pvi_job {
     bool private_run;
     const char *accountant; /* with its settings: "zcdp:conversion=paper"                                       */
     pvi_model_choice model;
-    const pv_mechanism_ops *mech;
     const pv_optimizer_ops *opt;
     void *opt_cfg;
     pv_domain dom;
     bool features_measured;
     pv_problem prob;
-    pvi_sampler sampler;
-    double rate;        /* of the sampler; 1 for full batch                                            */
-    bool sparse;        /* CSR rows, added to the grid one by one                                       */
-    int64_t group_rows; /* rows per float sum: blocks fixed by position                                */
-    double rounding;    /* E: L2 distance of one computed group sum from the exact one, grid included   */
-    double spacing, sensitivity, sensitivity_replace, noise_multiplier, noise_scale;
-    double score_change, select_scale; /* selections: how far a neighbour moves a score; Gumbel scale      */
-    double allowance;   /* part of the sensitivity that pays for floating point and the grid           */
-    double radius;         /* what one row adds to a sum, at most; without rounding, as is                      */
-    double replace_change; /* how far another row in its place moves the sum                                   */
-    int64_t release_d;  /* numbers in one release: d, or d and the coordinates of the Hessian            */
-    pv_joint joint;     /* joint releases: bounds and scale                                            */
-    double row_change;  /* how far a neighbour can move one sum under the relation                      */
-    double draws;       /* share of delta set aside for the finite accuracy of the draws              */
+    bool sparse;     /* CSR rows, of a model that adds them to the grid one by one                          */
+    pv_joint joint;  /* constants of second derivatives, and how the optimiser weighs them                  */
+    pvi_release release[PV_MOST_ASKS]; /* by the optimiser's asks; up to `releases`, where `asked`            */
+    int releases;
+    pv_planned planned[PV_MOST_ASKS]; /* what the optimiser knows of them                                    */
+    double noise_multiplier;
+    double draws; /* share of delta set aside for the finite accuracy of the draws                          */
     const pv_event *events, *events_replace;
     pvi_cost cost, cost_replace;
 } pvi_job;
@@ -81,17 +72,15 @@ typedef struct pvi_job {
 /* m NULL: plan without data, from data.rows and data.features or the schema. */
 pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out);
 void pvi_job_free(pvi_job *job);
-/* Rows in one float sum, at most: of consecutive rows; of a sample. */
-enum { PVI_FULL_GROUP = 64, PVI_SAMPLED_GROUP = 128, PVI_JOINT_GROUP = 256 };
-int64_t pvi_most_rows(const pvi_job *j);
-/* Joint releases (8): a block's entries are multiplied by the factor, after those on its diagonal were by the
- * other. */
-float pvi_joint_factor(const pv_joint *j, bool diagonal_block);
-float pvi_joint_diagonal(const pv_joint *j);
-/* Event tree, calibrated noise, sensitivity and cost of a job that is otherwise complete (noise.c). */
+/* Its parts, in this order: which plug-ins (choose.c); rows, columns, weights (shape.c); target (budget.c); clipping norm,
+ * samplers, queries, the optimiser's own choices (releases.c); event tree, noise, cost (budget.c). */
+pv_status pvi_job_classes(pvi_job *j, const pvi_matrix *m, int64_t *classes); /* of the label, for model=auto */
+pv_status pvi_job_choose(pvi_job *j, int64_t classes);
+pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m);
+pv_status pvi_job_budget(pvi_job *j);
+pv_status pvi_job_releases(pvi_job *j);
 pv_status pvi_job_noise(pvi_job *j);
-/* The noise of one release, under the name of what it is: noise_stddev, noise_radius or selection_epsilon. */
-void pvi_noise_write(const pv_mechanism_ops *mech, double noise_multiplier, double noise_scale, pvi_jw *w);
+uint32_t pvi_model_props(const pvi_model_choice *m);
 /* What the finite accuracy of the draws costs of delta at this epsilon. */
 double pvi_draws_need(const pvi_job *j, double epsilon);
 /* classes: of the label, 0 for numbers; decides what model=auto means. */

@@ -31,7 +31,7 @@ const pv_param pvi_settings_params[] = {
     ROW("clip", PV_F64, clip, PV_AUTO, 1e-12, 1e12, true,
         "C, bound on one row's gradient; auto: the loss's own bound, or half of it where noise weighs", NULL),
     ROW("sampler", PV_ENUM, sampler, 0, 0, 0, true, "which rows enter a query; auto: the optimiser's own",
-        "auto|full|poisson|fixed|cyclic"),
+        PVI_SAMPLER_CHOICES),
     ROW("sampler.batch", PV_F64, batch, PV_AUTO, 1, 1e15, true,
         "expected rows per query; auto: all rows, or n/20 within 512 .. 16384", NULL),
     ROW("run.threads", PV_I64, threads, 0, 0, 256, false, "threads; 0: one per core", NULL),
@@ -242,7 +242,7 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     pvi_jw w = { .out = &b, .indent = with_paths ? 2 : 0 };
     pvi_jw_open(&w, NULL, '{');
     pvi_settings s = plan->s;
-    if (job) s.mechanism = job->mech->head.name;
+    if (job) s.mechanism = job->opt->ask[0].mech->head.name;
     if (job && pvi_model_is_auto(plan)) s.model = job->model.named->name;
     if (job) s.optimizer = job->opt->head.name;
     if (job) s.accountant = job->accountant;   /* with its settings */

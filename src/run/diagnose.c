@@ -16,7 +16,7 @@
 #include "opt/opt.h"
 #include "run/run.h"
 
-enum { POINTS = 20, SLOTS = 16, CHUNK = PVI_SAMPLED_GROUP };
+enum { POINTS = 20, SLOTS = 16, CHUNK = 128 };
 static const int64_t slot_room = 1 << 24; /* doubles in all slots together */
 
 typedef enum measure { GRADIENT, PROJECTED, MIRROR, GAP, MEASURES } measure;
@@ -180,7 +180,7 @@ bool pvi_diagnose_due(int64_t t, int64_t T)
 static pv_status look_at(pvi_diagnosis *x, const double *w, point *at)
 {
     const pvi_job *j = x->job;
-    const pv_status s = j->model.ops->begin(x->model_st, j->model.cfg, &j->dom, w, x->arena);
+    const pv_status s = j->model.ops->begin(x->model_st, j->model.cfg, &j->dom, w, 0, x->arena);
     if (s == PV_E_NOMEM) return pvi_nomem(j->ctx);
     at->loss = NAN;
     if (s == PV_OK) sum_rows(x, at);
@@ -209,7 +209,7 @@ pv_status pvi_diagnose_gradient(pvi_diagnosis *x, const double *w, double *g)
 pv_status pvi_diagnose_end(pvi_diagnosis *x, int64_t step, const double *w)
 {
     pv_status s = pvi_diagnose_at(x, step, w);
-    x->second = x->job->opt->joint != NULL;
+    x->second = x->job->opt->needs & PV_HESSIAN;
     if (s == PV_OK && x->second) s = pvi_diagnose_second(x->job, x->m, x, w, x->arena, &x->sosp);
     return s;
 }

@@ -1,105 +1,115 @@
 /* oracle.c - sample, clip, sum, noise, meter: the only training code that computes on rows.
  *
- * One gradient query
- *   1. the meter takes the planned event, or the run stops here (P2)
- *   2. the sampler draws row positions; no row is looked at
- *   3. rows fall into groups fixed by position; the model returns each group's sum of clipped
- *      gradients as floats; the sum goes to the integer grid and is added exactly, so neither
- *      threads nor order change it (P8)
- *   4. the mechanism adds integer noise of scale sigma
- *   5. the result is divided by the expected, never the realised, batch size
- * One joint release of gradient and Hessian: the same with the longer vector of (8) in noise.c.
- * One release of second moments: the same, with (9) there.  Rows may then be turned: o->m becomes a copy.
- * One selection: the same 1 to 3, then the scores <v_k, sum> of the set's vertices, and the exponential mechanism
- * names one of them.
- * Nothing computed in 3 leaves this file before 4 (P1); on any error the output is zeroed.
- * The sensitivity of 3 is derived in plan.c. */
+ * One release, a row of the plan (query/query.h):
+ *   1. the meter takes the planned events of this row, or the run stops here (P2)
+ *   2. the sampler draws the places of units; no row is looked at
+ *   3. units fall into groups fixed by their place; the query adds up each group, onto the integer grid; integers add
+ *      exactly, so neither threads nor order change the sum (P8), and processes would not either (comm)
+ *   4. the mechanism draws
+ *   5. the query makes its answer of what was drawn, over the expected, never the realised, number of units
+ * Nothing computed in 3 leaves this file before 4 (P1); on any error the answer is zeros.  The sensitivity of 3 is derived
+ * in the query's file and in query/release.c.
+ * Rows may be replaced by a transformed copy: one row of the copy depends on one row of the table and on released values. */
+#include "comm/comm.h"
 #include "run/run.h"
 
 #include <float.h>
 
 enum { MOST_TASK_GROUPS = 16, TASKS_PER_THREAD = 4 };
 
-typedef struct lane { /* what one thread needs */
-    float *g;         /* one group's sum: d numbers, and the Hessian's after them */
-    int64_t *sum;     /* as many, on the grid */
-    void *scratch;
-    int64_t bad;
-} lane;
+typedef struct split { /* of a release's units */
+    int64_t groups, task_groups; /* groups one task adds up; speed only */
+} split;
 
 struct pv_oracle {
     pv_ctx *ctx;
     const pvi_job *job;
     const pvi_matrix *m;
-    pvi_matrix turned; /* its copy in other coordinates, see pv_turn_rows; x is owned */
+    pvi_matrix transformed; /* its copy in other coordinates; x is owned */
     pv_domain dom;
-    bool moments; /* the sum under way is of second moments */
+    const pvi_comm *comm;
     pv_rng *rng;
     pvi_tap tap;
     void *tap_user;
     pv_arena *arena; /* owned */
     void *model_st;
     pvi_meter *meter;
-    int64_t *rows, n_rows;       /* the sample, ascending; NULL: all rows */
-    int64_t *starts;             /* groups + 1 offsets into rows */
-    int64_t groups, task_groups; /* groups one task adds up; speed only */
+    split split[PV_MOST_ASKS];
+    const pvi_release *now;      /* the release under way, and its split */
+    const split *parts;
+    int64_t *units, n_units;     /* the sample, ascending; room is NULL if every release is of every unit */
+    int64_t *starts;             /* groups + 1 offsets into units */
     int lanes;
-    lane *lane;
-    int64_t atoms;
-    double *gradient, *score; /* of a selection */
-    double *value;            /* of a joint release */
-    int64_t queries, count[PVI_CERT_KINDS]; /* all, and by pvi_release_kind */
-    const pv_event *scaled; /* of the last query with another noise than planned for one, and its factor */
+    pvi_lane *lane;
+    double *noisy, *score;       /* what was drawn; a selection's scores */
+    int64_t number, count[PV_MOST_ASKS]; /* events spent: all, and by release */
+    const pv_event *scaled; /* of the last release with another noise than planned, and its factor */
     double factor;
 };
 
-static pv_status create_lanes(pv_oracle *o)
+static bool some(const pvi_job *j, int k)
 {
-    const pvi_job *j = o->job;
-    const size_t d = (size_t)j->release_d;
-    size_t scratch = j->model.ops->scratch(j->model.cfg, &j->dom, pvi_most_rows(j));
+    return k < j->releases && j->release[k].asked;
+}
 
-    if (j->opt->joint) scratch = j->model.ops->hess->scratch(j->model.cfg, &j->dom);
+/* ---- making one ---------------------------------------------------------------------------------------------- */
 
+static pv_status create_lanes(pv_oracle *o, int64_t length, size_t scratch)
+{
     o->lanes = pvi_threads(o->ctx);
     o->lane = pv_arena_get(o->arena, sizeof *o->lane * (size_t)o->lanes);
     for (int i = 0; o->lane && i < o->lanes; i++) {
-        lane *l = &o->lane[i];
-        l->g = pv_arena_get(o->arena, d * sizeof *l->g);
-        l->sum = pv_arena_get(o->arena, d * sizeof *l->sum);
+        pvi_lane *l = &o->lane[i];
+        l->g = pv_arena_get(o->arena, (size_t)length * sizeof *l->g);
+        l->sum = pv_arena_get(o->arena, (size_t)length * sizeof *l->sum);
         l->scratch = pv_arena_get(o->arena, scratch);
         if (!l->g || !l->sum || !l->scratch) return pvi_nomem(o->ctx);
     }
     return o->lane ? PV_OK : pvi_nomem(o->ctx);
 }
 
+static void split_units(pv_oracle *o, int k)
+{
+    const pvi_release *r = &o->job->release[k];
+    split *s = &o->split[k];
+    const double busy = r->sampler->consecutive ? r->rate : 1.0; /* share of the groups that a query touches */
+    s->groups = (o->m->domain.n + r->group - 1) / r->group;
+    s->task_groups = (int64_t)(busy * (double)s->groups) / (TASKS_PER_THREAD * pvi_threads(o->ctx));
+    s->task_groups = s->task_groups < 1 ? 1 : s->task_groups > MOST_TASK_GROUPS ? MOST_TASK_GROUPS : s->task_groups;
+}
+
+/* Room for the largest of the releases. */
 static pv_status create_parts(pv_oracle *o)
 {
     const pvi_job *j = o->job;
-    const int64_t n = o->m->domain.n;
+    int64_t length = 1, groups = 1, scores = 0;
+    size_t scratch = 1;
+    bool sampled = false;
 
-    o->arena = pvi_arena_create(o->ctx);
-    if (!o->arena) return pvi_nomem(o->ctx);
-    o->groups = (n + j->group_rows - 1) / j->group_rows;
-    const double busy = j->sampler == PVI_CYCLIC ? j->rate : 1.0; /* share of the groups that a query touches */
-    o->task_groups = (int64_t)(busy * (double)o->groups) / (TASKS_PER_THREAD * pvi_threads(o->ctx));
-    o->task_groups = o->task_groups < 1 ? 1 : o->task_groups > MOST_TASK_GROUPS ? MOST_TASK_GROUPS : o->task_groups;
-    if (j->sampler != PVI_FULL_BATCH) {
-        o->rows = pv_arena_get(o->arena, sizeof *o->rows * (size_t)n);
-        o->starts = pv_arena_get(o->arena, sizeof *o->starts * (size_t)(o->groups + 1));
-        if (!o->rows || !o->starts) return pvi_nomem(o->ctx);
+    if (!(o->arena = pvi_arena_create(o->ctx))) return pvi_nomem(o->ctx);
+    for (int k = 0; k < PV_MOST_ASKS; k++) {
+        if (!some(j, k)) continue;
+        const pvi_release *r = &j->release[k];
+        const pv_mechanism_ops *mech = r->kind->mech;
+        const size_t need = r->q.ops->scratch(&r->q, r->most);
+        split_units(o, k);
+        length = r->q.length > length ? r->q.length : length;
+        scratch = need > scratch ? need : scratch;
+        groups = o->split[k].groups > groups ? o->split[k].groups : groups;
+        sampled |= !r->sampler->whole;
+        if (mech->scores && mech->scores(&r->noise) > scores) scores = mech->scores(&r->noise);
     }
-    if (j->opt->selects) {
-        o->atoms = j->prob.set->atoms(j->prob.set_st, j->prob.set_cfg, j->prob.d);
-        o->gradient = pv_arena_f64(o->arena, j->prob.d);
-        o->score = pv_arena_f64(o->arena, o->atoms);
-        if (!o->gradient || !o->score) return pvi_nomem(o->ctx);
+    o->noisy = pv_arena_f64(o->arena, length);
+    if (scores > 0) o->score = pv_arena_f64(o->arena, scores);
+    if (sampled) {
+        o->units = pv_arena_get(o->arena, sizeof *o->units * (size_t)o->m->domain.n);
+        o->starts = pv_arena_get(o->arena, sizeof *o->starts * (size_t)(groups + 1));
     }
-    if (j->opt->joint && !(o->value = pv_arena_f64(o->arena, j->release_d))) return pvi_nomem(o->ctx);
     o->model_st = pv_arena_get(o->arena, j->model.ops->head.state_size);
     o->meter = pvi_meter_create(o->arena, j->events);
-    if (!o->model_st || !o->meter) return pvi_nomem(o->ctx);
-    return create_lanes(o);
+    if (!o->noisy || (scores > 0 && !o->score) || (sampled && (!o->units || !o->starts)) || !o->model_st || !o->meter)
+        return pvi_nomem(o->ctx);
+    return create_lanes(o, length, scratch);
 }
 
 pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng, pvi_tap tap, void *tap_user,
@@ -107,8 +117,10 @@ pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng
 {
     PVI_REQUIRE(m->domain.n == job->dom.n && m->domain.p == job->dom.p && m->domain.row_norm <= job->dom.row_norm);
     PVI_REQUIRE(!m->byte || job->model.ops->props & PV_PIXELS);
-    PVI_REQUIRE(!job->private_run ||
-                (job->noise_scale >= job->noise_multiplier * job->sensitivity && job->sensitivity > 0));
+    for (int k = 0; job->private_run && k < PV_MOST_ASKS; k++) {
+        const pv_noise *n = &job->release[k].noise;
+        PVI_REQUIRE(!some(job, k) || (!n->off && n->sensitivity > 0.0 && n->scale >= n->multiplier * n->sensitivity));
+    }
     *out = NULL;
     pv_oracle *o = pvi_alloc(job->ctx, sizeof *o);
     if (!o) return pvi_nomem(job->ctx);
@@ -116,6 +128,7 @@ pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng
     o->job = job;
     o->m = m;
     o->dom = job->dom;
+    o->comm = &pvi_comm_one;
     o->rng = rng;
     o->tap = tap;
     o->tap_user = tap_user;
@@ -132,7 +145,7 @@ void pvi_oracle_free(pv_oracle *o)
 {
     if (!o) return;
     pvi_arena_free(o->arena);
-    pvi_free(o->ctx, o->turned.x);
+    pvi_free(o->ctx, o->transformed.x);
     pvi_free(o->ctx, o);
 }
 
@@ -148,19 +161,12 @@ double pvi_oracle_fraction(const pv_oracle *o)
 
 int64_t pvi_oracle_queries(const pv_oracle *o)
 {
-    return o->queries;
+    return o->number;
 }
 
-int64_t pvi_oracle_count(const pv_oracle *o, pvi_release_kind kind)
+int64_t pvi_oracle_count(const pv_oracle *o, int k)
 {
-    return o->count[kind];
-}
-
-static pvi_release_kind kind_of(const pv_oracle *o)
-{
-    const pv_optimizer_ops *opt = o->job->opt;
-    if (opt->joint) return o->moments ? PVI_MOMENTS : PVI_HESSIAN;
-    return opt->selects ? PVI_SELECTION : opt->ball ? PVI_ONE_ROW : PVI_GRADIENT;
+    return o->count[k];
 }
 
 int64_t pv_random_below(pv_oracle *o, int64_t n)
@@ -168,277 +174,189 @@ int64_t pv_random_below(pv_oracle *o, int64_t n)
     return (int64_t)pvi_rng_below(o->rng, (uint64_t)n);
 }
 
-/* ---- step 2: which rows ---------------------------------------------------------------------------- */
+/* ---- 2: which units ------------------------------------------------------------------------------------------- */
 
 static void draw_sample(pv_oracle *o)
 {
-    const pvi_job *j = o->job;
+    const pvi_release *r = o->now;
     int64_t next = 0;
 
-    if (!o->rows) return;
-    pvi_sample(o->rng, j->sampler, j->rate, j->dom.n, o->queries, o->rows, &o->n_rows);
-    for (int64_t k = 0; k < o->groups; k++) {
+    if (r->sampler->whole) return;
+    pvi_sample(o->rng, r->sampler, r->rate, o->dom.n, o->number, o->units, &o->n_units);
+    for (int64_t k = 0; k < o->parts->groups; k++) {
         o->starts[k] = next;
-        while (next < o->n_rows && o->rows[next] < (k + 1) * j->group_rows) next++;
+        while (next < o->n_units && o->units[next] < (k + 1) * r->group) next++;
     }
-    o->starts[o->groups] = o->n_rows;
+    o->starts[o->parts->groups] = o->n_units;
 }
 
-/* ---- step 3: group sums on the grid ------------------------------------------------------------------ */
+/* ---- 3: group sums on the grid ---------------------------------------------------------------------------------- */
 
-static void add_joint(pv_oracle *o, lane *l, const pv_rows *rows)
+static void add_units(pv_oracle *o, const pv_rows *units, int thread)
 {
-    const pvi_job *j = o->job;
-    const pv_joint *q = &j->joint;
-    const int64_t d = j->prob.d, p = q->width, size = p * (p + 1) / 2;
-    const float diagonal = pvi_joint_diagonal(q);
-    float *h = l->g + d;
-    int64_t *sum = l->sum + d;
-
-    memset(l->g, 0, (size_t)j->release_d * sizeof *l->g);
-    const pv_hess_ops *hess = j->model.ops->hess;
-    (o->moments ? hess->moment : hess->sum)(o->model_st, j->model.cfg, rows, q, l->g, h, &l->bad, l->scratch);
-    pvi_grid_add(l->g, j->spacing, l->sum, d);
-    for (int64_t a = 0; a < q->blocks; a++)
-        for (int64_t b = 0; b <= a; b++, h += size, sum += size) {
-            for (int64_t r = 0; r < p; r++) h[r * (r + 3) / 2] *= diagonal;
-            pvi_grid_add_times(h, pvi_joint_factor(q, a == b), j->spacing, sum, size);
-        }
-}
-
-static void add_group(pv_oracle *o, lane *l, const pv_rows *rows)
-{
-    const pvi_job *j = o->job;
-    if (j->opt->joint) {
-        add_joint(o, l, rows);
-        return;
-    }
-    if (j->sparse) {
-        j->model.ops->grid_sum(o->model_st, j->model.cfg, rows, j->prob.G, j->spacing, l->sum, &l->bad, l->scratch);
-        return;
-    }
-    memset(l->g, 0, (size_t)j->prob.d * sizeof *l->g);
-    j->model.ops->grad_sum(o->model_st, j->model.cfg, rows, j->prob.G, l->g, &l->bad, l->scratch);
-    pvi_grid_add(l->g, j->spacing, l->sum, j->prob.d);
+    o->now->q.ops->add(&o->now->q, o->model_st, units, o->now->noise.spacing, &o->lane[thread]);
 }
 
 static void sum_groups(void *arg, int64_t task, int thread)
 {
     pv_oracle *o = arg;
-    const int64_t width = o->job->group_rows, n = o->job->dom.n, most = pvi_most_rows(o->job);
-    const int64_t first_group = task * o->task_groups;
-    const int64_t last = first_group + o->task_groups < o->groups ? first_group + o->task_groups : o->groups;
+    const int64_t width = o->now->group, n = o->dom.n, most = o->now->most, groups = o->parts->groups;
+    const int64_t first_group = task * o->parts->task_groups;
+    const int64_t last = first_group + o->parts->task_groups < groups ? first_group + o->parts->task_groups : groups;
 
     for (int64_t k = first_group; k < last; k++) {
-        if (!o->rows) {
+        if (o->now->sampler->whole) {
             const int64_t first = k * width;
-            const pv_rows rows = pvi_matrix_rows(o->m, first, first + width < n ? width : n - first);
-            add_group(o, &o->lane[thread], &rows);
+            const pv_rows units = pvi_matrix_rows(o->m, first, first + width < n ? width : n - first);
+            add_units(o, &units, thread);
             continue;
         }
         for (int64_t i = o->starts[k]; i < o->starts[k + 1]; i += most) {
-            pv_rows rows = pvi_matrix_rows(o->m, 0, n);
-            rows.pick = o->rows + i;
-            rows.n = o->starts[k + 1] - i < most ? o->starts[k + 1] - i : most;
-            add_group(o, &o->lane[thread], &rows);
+            pv_rows units = pvi_matrix_rows(o->m, 0, n);
+            units.pick = o->units + i;
+            units.n = o->starts[k + 1] - i < most ? o->starts[k + 1] - i : most;
+            add_units(o, &units, thread);
         }
     }
 }
 
 /* Leaves the exact integer sum in lane 0. */
-static void sum_rows(pv_oracle *o)
+static void sum_units(pv_oracle *o)
 {
-    const int64_t d = o->job->release_d;
+    const int64_t d = o->now->q.length;
     for (int i = 0; i < o->lanes; i++) memset(o->lane[i].sum, 0, (size_t)d * sizeof(int64_t));
-    pvi_parallel(o->ctx, (o->groups + o->task_groups - 1) / o->task_groups, sum_groups, o);
+    pvi_parallel(o->ctx, (o->parts->groups + o->parts->task_groups - 1) / o->parts->task_groups, sum_groups, o);
     for (int i = 1; i < o->lanes; i++)
         for (int64_t k = 0; k < d; k++) o->lane[0].sum[k] += o->lane[i].sum[k];
+    o->comm->sum(o->comm, o->lane[0].sum, d);
 }
 
-/* ---- the query ------------------------------------------------------------------------------------------ */
+/* ---- 1: the meter, and the model at the point asked for ------------------------------------------------------------ */
 
-/* Steps 1 to 3; the sum is in lane 0 and must not leave without noise. */
-static pv_status sum_at(pv_oracle *o, const double *w, const pv_event *event, int64_t units)
+static const pv_event *event_for(pv_oracle *o, double factor)
+{
+    if (factor == 1.0) return o->now->event;
+    if (!o->scaled || o->factor != factor) {
+        o->scaled = pvi_event_scale(o->arena, o->now->event, factor);
+        o->factor = factor;
+    }
+    return o->scaled;
+}
+
+static pv_status spend(pv_oracle *o, int k, int64_t events, double factor)
+{
+    const pv_event *event = event_for(o, factor);
+    if (!event && factor != 1.0) return pvi_nomem(o->ctx);
+    for (int64_t i = 0; i < events; i++)
+        if (!event || pvi_meter_spend(o->meter, k, event) != PV_OK)
+            return pvi_fail(o->ctx, PV_E_PLAN, "the optimiser asked for a release that was not planned");
+    o->number += events;
+    o->count[k] += events;
+    return PV_OK;
+}
+
+static pv_status begin(pv_oracle *o, const double *at)
 {
     const pvi_job *j = o->job;
     int64_t odd = 0; /* no early return, so that vectors can do it */
-    pv_status s;
-
-    for (int64_t k = 0; k < j->prob.d; k++) odd |= !(fabs(w[k]) <= DBL_MAX);
+    if (!o->now->q.ops->takes_weights) return PV_OK;
+    for (int64_t k = 0; k < j->prob.d; k++) odd |= !(fabs(at[k]) <= DBL_MAX);
     if (odd) return pvi_fail(o->ctx, PV_E_NUMERIC, "a weight is not finite: the step size is too large");
-    for (int64_t k = 0; k < units; k++, o->queries++)
-        if (!event || pvi_meter_spend(o->meter, event) != PV_OK)
-            return pvi_fail(o->ctx, PV_E_PLAN, "the optimiser asked for a release that was not planned");
-    o->count[kind_of(o)] += units;
-    if ((s = j->model.ops->begin(o->model_st, j->model.cfg, &o->dom, w, o->arena)) != PV_OK)
-        return s == PV_E_NOMEM ? pvi_nomem(o->ctx)
-                               : pvi_fail(o->ctx, s,
-                                          "the weights have grown beyond what a float holds: the step size is "
-                                          "too large");
+    const pv_status s = j->model.ops->begin(o->model_st, j->model.cfg, &o->dom, at, o->number, o->arena);
+    if (s == PV_E_NOMEM) return pvi_nomem(o->ctx);
+    return s == PV_OK ? s
+                      : pvi_fail(o->ctx, s,
+                                 "the weights have grown beyond what a float holds: the step size is too large");
+}
+
+/* ---- 4: the draw ------------------------------------------------------------------------------------------------------ */
+
+static void draw(pv_oracle *o, double times)
+{
+    const pv_noise *n = &o->now->noise;
+    const pv_mechanism_ops *mech = o->now->kind->mech;
+    const pvi_seen seen = { o->now, o->lane[0].sum, mech->score ? o->score : NULL,
+                            mech->scores ? mech->scores(n) : n->length };
+    if (mech->score) mech->score(n, o->lane[0].sum, o->noisy, o->score);
+    if (o->tap) o->tap(o->tap_user, &seen, NULL);
+    mech->draw(n, o->rng, times, o->lane[0].sum, o->score, o->noisy);
+    if (o->tap) o->tap(o->tap_user, &seen, o->noisy);
+}
+
+/* ---- a release, and as many of them as an answer takes ------------------------------------------------------------------ */
+
+/* out += share times the answer; `events` of them are spent on one sum. */
+static pv_status release(pv_oracle *o, int k, const double *at, int64_t events, double factor, double share, double *out)
+{
+    const double times = events == 1 ? factor : pv_up(factor / pvi_down(sqrt((double)events), 1), 2);
+    pv_status s;
+    o->now = &o->job->release[k];
+    o->parts = &o->split[k];
+    if ((s = spend(o, k, events, factor)) != PV_OK || (s = begin(o, at)) != PV_OK) return s;
     draw_sample(o);
-    sum_rows(o);
+    sum_units(o);
+    if (o->comm->rank == 0) draw(o, times);
+    if ((s = o->comm->share(o->comm, PV_OK, o->noisy, o->now->q.length)) != PV_OK) return s;
+    if (o->now->kind->mech->scores) *out = o->noisy[0]; /* the index chosen */
+    else o->now->q.ops->value(&o->now->q, o->noisy, share / o->now->batch, out);
     return PV_OK;
 }
 
-/* out: release_d numbers. */
-static pv_status release_sum(pv_oracle *o, const pv_event *event, double noise_scale, double *out)
+pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *out)
 {
-    const pvi_job *j = o->job;
-    const pvi_release r = { event, o->lane[0].sum, j->release_d, j->spacing, j->row_change, NULL };
+    PVI_REQUIRE(k >= 0 && some(o->job, k) && how.events >= 1 && how.factor >= 1.0 && isfinite(how.factor));
+    const pvi_release *r = &o->job->release[k];
+    const int64_t sums = r->sampler->whole ? 1 : how.events, each = how.events / sums;
+    const size_t size = sizeof *out * (size_t)(r->kind->mech->scores ? 1 : r->q.values);
     pv_status s = PV_OK;
-
-    if (o->tap) o->tap(o->tap_user, &r, NULL);
-    if (j->private_run) s = j->mech->add(o->rng, noise_scale, j->spacing, o->lane[0].sum, j->release_d);
-    if (s != PV_OK) return pvi_fail(o->ctx, s, "noise could not be drawn: nothing was released");
-    pvi_grid_value(o->lane[0].sum, j->spacing, 1.0 / j->prob.batch, out, j->release_d);
-    if (o->tap) o->tap(o->tap_user, &r, out);
-    return PV_OK;
-}
-
-pv_status pv_query_grad(pv_oracle *o, const double *w, double *g)
-{
-    PVI_REQUIRE(!o->job->opt->joint);
-    memset(g, 0, (size_t)o->job->prob.d * sizeof *g);
-    const pv_status s = sum_at(o, w, o->job->prob.grad_event, 1);
-    return s == PV_OK ? release_sum(o, o->job->prob.grad_event, o->job->noise_scale, g) : s;
-}
-
-pv_status pv_query_grad_scaled(pv_oracle *o, const double *w, double factor, double *g)
-{
-    const pvi_job *j = o->job;
-    PVI_REQUIRE(!j->opt->joint && factor >= 1.0 && isfinite(factor));
-    memset(g, 0, (size_t)j->prob.d * sizeof *g);
-    if (!o->scaled || o->factor != factor) {
-        o->scaled = pvi_event_scale(o->arena, j->prob.grad_event, factor);
-        o->factor = factor;
-    }
-    if (!o->scaled) return pvi_nomem(o->ctx);
-    const pv_status s = sum_at(o, w, o->scaled, 1);
-    return s == PV_OK ? release_sum(o, o->scaled, pv_up(j->noise_scale * factor, 2), g) : s;
-}
-
-/* H += share times the matrix of the released coordinates. */
-static void add_matrix(const pvi_job *j, const double *value, double share, double *H)
-{
-    const pv_joint *q = &j->joint;
-    const int64_t d = j->prob.d, p = q->width;
-    for (int64_t a = 0; a < q->blocks; a++)
-        for (int64_t b = 0; b <= a; b++) {
-            const double f = share / (double)pvi_joint_factor(q, a == b);
-            for (int64_t r = 0; r < p; r++)
-                for (int64_t c = 0; c <= r; c++, value++) {
-                    const double x = *value * f / (r == c ? (double)pvi_joint_diagonal(q) : 1.0);
-                    H[(a * p + r) * d + b * p + c] += x;
-                    if (r != c) H[(a * p + c) * d + b * p + r] += x;
-                    if (a != b) H[(b * p + c) * d + a * p + r] += x;
-                    if (a != b && r != c) H[(b * p + r) * d + a * p + c] += x;
-                }
-        }
-}
-
-pv_status pv_query_hess(pv_oracle *o, const double *w, int64_t units, double *g, double *H)
-{
-    const pvi_job *j = o->job;
-    const int64_t d = j->prob.d, samples = j->sampler == PVI_FULL_BATCH ? 1 : units, each = units / samples;
-    const double noise = pv_up(j->noise_scale / pvi_down(sqrt((double)each), 1), 2), share = 1.0 / (double)samples;
-
-    PVI_REQUIRE(j->opt->joint && units >= 1);
-    memset(g, 0, (size_t)d * sizeof *g);
-    memset(H, 0, (size_t)(d * d) * sizeof *H);
-    for (int64_t k = 0; k < samples; k++) { /* a sample for every event; all rows serve them all at once */
-        pv_status s = sum_at(o, w, j->prob.joint_event, each);
-        if (s == PV_OK) s = release_sum(o, j->prob.joint_event, noise, o->value);
-        if (s != PV_OK) {
-            memset(g, 0, (size_t)d * sizeof *g);
-            memset(H, 0, (size_t)(d * d) * sizeof *H);
-            return s;
-        }
-        for (int64_t i = 0; i < d; i++) g[i] += share * o->value[i];
-        add_matrix(j, o->value + d, share, H);
-    }
-    return PV_OK;
-}
-
-/* For turned rows, before budget is spent to learn how to turn them. */
-static bool make_room(pv_oracle *o)
-{
-    const size_t n = (size_t)o->dom.n, p = (size_t)o->dom.p;
-    if (o->turned.x) return true;
-    o->turned = (pvi_matrix) { .ctx = o->ctx, .domain = o->m->domain, .ld = o->dom.p, .y = o->m->y };
-    o->turned.norm = pv_arena_get(o->arena, sizeof(float) * n);
-    if (o->turned.norm)
-        o->turned.x = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
-    return o->turned.x;
-}
-
-pv_status pv_query_moment(pv_oracle *o, int64_t units, double *M)
-{
-    const pvi_job *j = o->job;
-    const int64_t d = j->prob.d;
-    PVI_REQUIRE(j->joint.row_norm > 0.0 && j->joint.blocks == 1 && o->m != &o->turned);
-    double *zero = pv_arena_f64(o->arena, 2 * d), *g = zero + d;
-    if (!zero || !make_room(o)) return pvi_nomem(o->ctx);
-    o->moments = true;
-    const pv_status s = pv_query_hess(o, zero, units, g, M);
-    o->moments = false;
-    for (int64_t i = 0; i < d * d; i++) M[i] *= j->joint.scale / j->joint.moment;
+    memset(out, 0, size);
+    for (int64_t i = 0; s == PV_OK && i < sums; i++) /* a sample for every event; every unit serves them all at once */
+        s = release(o, k, at, each, how.factor, 1.0 / (double)sums, out);
+    if (s != PV_OK) memset(out, 0, size);
     return s;
 }
 
-typedef struct turning {
+/* ---- rows in other coordinates ---------------------------------------------------------------------------------------------- */
+
+pv_status pv_transform_room(pv_oracle *o)
+{
+    const size_t n = (size_t)o->dom.n, p = (size_t)o->dom.p;
+    pvi_matrix *t = &o->transformed;
+    if (t->x) return PV_OK;
+    *t = (pvi_matrix) { .ctx = o->ctx, .domain = o->m->domain, .ld = o->dom.p, .y = o->m->y };
+    t->norm = pv_arena_get(o->arena, sizeof(float) * n);
+    if (t->norm) t->x = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
+    return t->x ? PV_OK : pvi_nomem(o->ctx);
+}
+
+typedef struct transform {
     pv_oracle *o;
     const float *A;
-    int64_t lda;
-} turning;
+    int64_t lda, width; /* rows a task takes */
+} transform;
 
-static void turn_groups(void *arg, int64_t task, int thread)
+static void transform_rows(void *arg, int64_t task, int thread)
 {
-    const turning *t = arg;
+    const transform *t = arg;
     pv_oracle *o = t->o;
-    const pvi_matrix *to = &o->turned;
-    const int64_t n = o->dom.n, width = o->job->group_rows * o->task_groups, first = task * width;
-    const pv_rows rows = pvi_matrix_rows(o->m, first, first + width < n ? width : n - first);
+    const pvi_matrix *to = &o->transformed;
+    const int64_t n = o->dom.n, first = task * t->width;
+    const pv_rows rows = pvi_matrix_rows(o->m, first, first + t->width < n ? t->width : n - first);
     o->job->model.ops->hess->turn(&rows, t->A, t->lda, to->x + first * to->ld, to->ld, to->norm + first,
                                   o->lane[thread].scratch);
 }
 
-pv_status pv_turn_rows(pv_oracle *o, const double *A)
+pv_status pv_transform_rows(pv_oracle *o, const double *A)
 {
-    const pvi_job *j = o->job;
     const int64_t p = o->dom.p, lda = (p + 15) / 16 * 16;
-    PVI_REQUIRE(j->joint.row_norm > 0.0 && o->turned.x && o->m != &o->turned);
+    PVI_REQUIRE(o->job->joint.row_norm > 0.0 && o->transformed.x && o->m != &o->transformed);
     float *B = pv_arena_get(o->arena, sizeof *B * (size_t)(p * lda));
     if (!B) return pvi_nomem(o->ctx);
     for (int64_t i = 0; i < p; i++)
         for (int64_t k = 0; k < p; k++) B[i * lda + k] = (float)A[i * p + k];
-    turning t = { o, B, lda };
-    pvi_parallel(o->ctx, (o->groups + o->task_groups - 1) / o->task_groups, turn_groups, &t);
-    o->m = &o->turned;
+    transform t = { o, B, lda, o->job->release[0].group * o->split[0].task_groups };
+    pvi_parallel(o->ctx, (o->dom.n + t.width - 1) / t.width, transform_rows, &t);
+    o->m = &o->transformed;
     o->dom.row_norm = INFINITY; /* nothing is known of the rows but their norms: all are clipped */
-    return PV_OK;
-}
-
-pv_status pv_query_atom(pv_oracle *o, const double *w, int64_t *k)
-{
-    const pvi_job *j = o->job;
-    const pv_problem *p = &j->prob;
-    const pvi_release r = { p->atom_event, NULL, o->atoms, 1.0, j->score_change, o->score };
-    double chosen;
-
-    *k = 0;
-    const pv_status s = sum_at(o, w, p->atom_event, 1);
-    if (s != PV_OK) return s;
-    pvi_grid_value(o->lane[0].sum, j->spacing, -1.0, o->gradient, p->d);
-    p->set->scores(p->set_st, p->set_cfg, o->gradient, o->score, p->d); /* large where <v_k, sum> is small */
-    if (o->tap) o->tap(o->tap_user, &r, NULL);
-    if (j->private_run) {
-        *k = pvi_select(o->rng, o->score, o->atoms, j->select_scale);
-    } else {
-        for (int64_t i = 1; i < o->atoms; i++)
-            if (o->score[i] > o->score[*k]) *k = i;
-    }
-    chosen = (double)*k;
-    if (o->tap) o->tap(o->tap_user, &r, &chosen);
-    *k = (int64_t)chosen;
     return PV_OK;
 }

@@ -7,17 +7,15 @@
 struct pv_result {
     pv_ctx *ctx;
     pv_arena *arena; /* owned; everything below lives there */
-    pv_stop stop;
     pvi_model_file file;
     pvi_cert cert;
+    const pv_mechanism_ops *mech; /* of its first release */
     const char *certificate;
     int64_t steps;
     pvi_diagnosis *diagnosis; /* NULL: none was asked for */
 };
 
 /* ---- certificate ------------------------------------------------------------------------------------ */
-
-static const char *const sampler_names[] = { "full batch", "poisson", "fixed size", "cyclic" };
 
 static const char *arena_take(pv_arena *a, pv_ctx *ctx, char *text) /* moves a heap string to the arena */
 {
@@ -38,17 +36,11 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
     lines[n++] = "Each person contributes one row; a person with k rows is protected as a group of k.";
     lines[n++] = "Noise comes from stream ciphers (ChaCha20, AES-256) keyed by the operating system; that nobody can "
                  "tell them from random bits is a computational assumption.";
-    if (j->opt->ball) lines[n++] = pvi_cert_exposed;
+    const pvi_release *r = &j->release[0];
     if (j->private_run && j->draws == 0.0) lines[n++] = pvi_cert_ideal_draws;
-    if (j->opt->selects)
-        lines[n++] =
-            "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
-            "epsilon of one choice.";
-    if (j->opt->joint)
-        lines[n++] = "Gradient and Hessian leave in one vector: clip_norm bounds what one row adds to it, replace_change how "
-                     "far another row in its place moves it. A release may spend several events for less noise.";
-    if (j->sampler == PVI_POISSON)
-        lines[n++] = "Batches are drawn by Poisson sampling inside the run and are never revealed.";
+    if (r->kind->mech->caveat) lines[n++] = r->kind->mech->caveat;
+    if (r->q.ops->caveat) lines[n++] = r->q.ops->caveat;
+    if (r->sampler->caveat) lines[n++] = r->sampler->caveat;
     if (j->plan->s.diagnostics) lines[n++] = pvi_cert_diagnostics;
     c->assumptions = lines;
     c->n_assumptions = n;
@@ -133,17 +125,19 @@ static pv_status fill_digests(pv_result *r, const pvi_matrix *m, pv_rng *rng)
     return pvi_model_digests(r->ctx, &r->file, out[2], out[3]);
 }
 
-static void fill_kinds(pvi_cert *c, const pv_oracle *o)
+/* In the order of the table of kinds. */
+static void fill_kinds(pvi_cert *c, const pvi_job *j, const pv_oracle *o)
 {
-    for (int k = 0; k < PVI_CERT_KINDS; k++) {
-        const int64_t count = pvi_oracle_count(o, (pvi_release_kind)k);
-        if (count > 0) c->kinds[c->n_kinds++] = (pvi_cert_kind) { pvi_release_kinds[k], count };
-    }
+    for (const pvi_release_kind *kind = pvi_release_kinds; kind->name; kind++)
+        for (int k = 0; k < j->releases; k++)
+            if (j->release[k].kind == kind && pvi_oracle_count(o, k) > 0)
+                c->kinds[c->n_kinds++] = (pvi_cert_kind) { kind->name, pvi_oracle_count(o, k) };
 }
 
 static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matrix *m, const pv_oracle *o, pv_rng *rng)
 {
     const char **own = pv_arena_get(r->arena, sizeof *own * MAX_ASSUMPTIONS);
+    const pvi_release *first = &j->release[0];
 
     if (!own) return pvi_nomem(r->ctx);
     r->cert = (pvi_cert) {
@@ -151,28 +145,29 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
         .why_not = why_not_private(j, rng),
         .model = j->model.named->name,
         .optimizer = j->opt->head.name,
-        .mechanism = j->mech->head.name,
-        .sampler = sampler_names[j->sampler],
+        .mechanism = first->kind->mech->head.name,
+        .sampler = first->sampler->name,
         .rows = j->dom.n,
         .features = j->dom.p,
         .weights = j->prob.d,
         .features_measured = j->features_measured,
-        .clip_norm = j->radius,
+        .clip_norm = first->q.bound.absent,
         .clip_gradient = j->prob.G,
-        .replace_change = j->replace_change,
-        .sensitivity = j->sensitivity,
+        .replace_change = first->q.bound.other,
+        .sensitivity = first->noise.sensitivity,
         .noise_multiplier = j->noise_multiplier,
         .noise_multiplier_max = fmax(j->noise_multiplier, pvi_event_noise_max(j->events)),
-        .noise_stddev = j->noise_scale,
-        .grid_spacing = j->spacing,
+        .noise_stddev = j->private_run ? pv_up(j->noise_multiplier * first->noise.sensitivity, 2) : 0.0,
+        .grid_spacing = first->noise.spacing,
         .row_norm = j->dom.row_norm,
-        .rounding_allowance = j->allowance,
+        .rounding_allowance = first->allowance,
         .batch = j->prob.batch,
         .queries = pvi_oracle_queries(o),
         .settings = r->file.settings,
     };
+    r->mech = first->kind->mech;
     r->cert.is_private = r->cert.why_not == NULL;
-    fill_kinds(&r->cert, o);
+    fill_kinds(&r->cert, j, o);
     list_assumptions(&r->cert, j, own);
     pv_status s = fill_digests(r, m, rng);
     if (s == PV_OK) s = fill_cost(r, j);
@@ -218,6 +213,18 @@ static double spent(const double curve[CURVE + 1], double fraction)
     return curve[k < 0 ? 0 : k > CURVE ? CURVE : k];
 }
 
+/* The arrays of the optimiser's state. */
+static bool make_state(const pvi_job *j, void *st, pv_arena *a)
+{
+    const int64_t d = j->prob.d;
+    for (const pv_state *s = j->opt->state; s && s->shape; s++) {
+        double *x = pv_arena_f64(a, s->shape == PV_SQUARE ? d * d : d);
+        if (!x) return false;
+        memcpy((char *)st + s->offset, &x, sizeof x);
+    }
+    return true;
+}
+
 static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
 {
     const int64_t T = j->opt->steps(j->opt_cfg);
@@ -225,7 +232,7 @@ static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
     void *st = pv_arena_get(r->arena, j->opt->head.state_size);
     pv_status s = PV_OK;
 
-    if (!st) return pvi_nomem(r->ctx);
+    if (!st || !make_state(j, st, r->arena)) return pvi_nomem(r->ctx);
     if (j->opt->init && (s = j->opt->init(st, j->opt_cfg, &j->prob, r->arena)) != PV_OK)
         return s == PV_E_NOMEM ? pvi_nomem(r->ctx) : s;
     spent_curve(j, curve);
@@ -266,7 +273,6 @@ static pv_status run_job(pv_result *r, const pvi_job *j, const pvi_matrix *m, pv
     if (s == PV_OK) s = loop(r, j, o, w);
     if (s == PV_OK && !pvi_oracle_spent_all(o))
         s = pvi_fail(r->ctx, PV_E_PLAN, "optimizer=%s made fewer releases than it planned", j->opt->head.name);
-    r->stop = PV_STOP_STEPS;
     r->file.w = w;
     r->file.d = j->prob.d;
     if (s == PV_OK) s = fill_file(r, j, m);
@@ -364,11 +370,6 @@ pv_status pv_result_weights(const pv_result *r, double *w, int64_t cap, int64_t 
     return PV_OK;
 }
 
-pv_stop pv_result_stop(const pv_result *r)
-{
-    return r->stop;
-}
-
 pv_status pv_result_certificate(const pv_result *r, const char **json)
 {
     if (!r || !json) return PV_E_ARG;
@@ -409,8 +410,8 @@ pv_status pv_result_summary(const pv_result *r, char **json)
     pvi_jw_str(&w, "accountant", c->accountant);
     pvi_jw_f64(&w, "clip_norm", c->clip_norm);
     pvi_jw_f64(&w, "noise_multiplier", c->noise_multiplier);
-    pvi_noise_write((const pv_mechanism_ops *)(const void *)pv_find(PV_KIND_mechanism, c->mechanism),
-                    c->noise_multiplier, c->noise_stddev, &w);
+    pvi_jw_f64(&w, r->mech->shown,
+               r->mech->shown_value(&(pv_noise) { .multiplier = c->noise_multiplier, .scale = c->noise_stddev }));
     if (r->diagnosis) pvi_diagnose_write(r->diagnosis, &w, "diagnostics_not_private");
     pvi_jw_raw(&w, "settings", c->settings);
     pvi_jw_close(&w, '}');

@@ -6,15 +6,14 @@
 #include "plan/job.h"
 
 /* ---- oracle (oracle.c) ------------------------------------------------------------------------------ */
-typedef struct pvi_release { /* one noisy release, before the noise: only tests may look                     */
-    const pv_event *event;
+typedef struct pvi_seen { /* one release, before the noise: only tests may look                              */
+    const pvi_release *release;
     const int64_t *sum;
-    int64_t d;
-    double spacing, sensitivity;
-    const double *score; /* a selection: its scores instead of a sum, d of them; NULL otherwise */
-} pvi_release;
-/* Neighbour replay: sees every release, and may replace the value the optimiser gets. */
-typedef void (*pvi_tap)(void *user, const pvi_release *r, double *value);
+    const double *score; /* a selection: its scores instead of a sum; NULL otherwise */
+    int64_t n;           /* of either */
+} pvi_seen;
+/* Neighbour replay: sees every release, and may replace what was drawn (of a selection, one number). */
+typedef void (*pvi_tap)(void *user, const pvi_seen *seen, double *drawn);
 
 pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng, pvi_tap tap, void *tap_user,
                             pv_oracle **out);
@@ -22,7 +21,7 @@ void pvi_oracle_free(pv_oracle *o);
 bool pvi_oracle_spent_all(const pv_oracle *o);
 double pvi_oracle_fraction(const pv_oracle *o);
 int64_t pvi_oracle_queries(const pv_oracle *o);
-int64_t pvi_oracle_count(const pv_oracle *o, pvi_release_kind kind); /* queries of one kind */
+int64_t pvi_oracle_count(const pv_oracle *o, int k); /* events of release k */
 
 /* ---- diagnostics (diagnose.c): NOT PRIVATE, only with run.diagnostics ------------------------------------ */
 typedef struct pvi_diagnosis pvi_diagnosis; /* in the arena                                                  */

@@ -41,7 +41,7 @@ static int teardown(void **state)
 
 static void begin(fixture *f)
 {
-    PVT_OK(f->model->begin(f->st, f->cfg, &f->dom, f->w, arena));
+    PVT_OK(f->model->begin(f->st, f->cfg, &f->dom, f->w, 0, arena));
 }
 
 /* Rows over many scales, marked in the last column. */

@@ -113,7 +113,7 @@ static void check_clip_large(nt_net *f, const char *name)
     for (int s = 0; s < 6; s++) {
         int64_t bad = 0;
         for (int64_t j = 0; j < f->d; j++) f->w[j] = keep[j] * scales[s];
-        if (f->ops->begin(f->st, &f->cfg, &f->dom, f->w, arena) != PV_OK) continue; /* too large to use: refused */
+        if (f->ops->begin(f->st, &f->cfg, &f->dom, f->w, 0, arena) != PV_OK) continue; /* too large to use: refused */
         ((pvi_net_state *)f->st)->kernel = kernel;
         for (int64_t r = 0; r < 3; r++) {
             double size = 0;

@@ -4,6 +4,7 @@
  * readable back, and parameters that are not marked certified unable to change what is released. */
 #include "acct/acct.h"
 #include "plug.h"
+#include "query/query.h"
 
 #include <ctype.h>
 
@@ -130,6 +131,7 @@ static void check_props(pv_kind kind, const pv_plugin *p)
     const pv_set_ops *set = (const pv_set_ops *)(const void *)p;
     const pv_link_ops *link = (const pv_link_ops *)(const void *)p;
     const pv_mechanism_ops *mech = (const pv_mechanism_ops *)(const void *)p;
+    const pv_optimizer_ops *opt = (const pv_optimizer_ops *)(const void *)p;
     switch (kind) {
     case PV_KIND_reg:
         PVT_CHECK(!(reg->props & PV_PROX) == !reg->prox, AT "PV_PROX and the prox slot disagree", WHO);
@@ -144,8 +146,18 @@ static void check_props(pv_kind kind, const pv_plugin *p)
         PVT_CHECK(!(link->props & PV_LIPSCHITZ) == !isfinite(link->sup1), AT "PV_LIPSCHITZ against sup1", WHO);
         PVT_CHECK(!(link->props & PV_SMOOTH) == !isfinite(link->sup2), AT "PV_SMOOTH against sup2", WHO);
         break;
+    case PV_KIND_optimizer:
+        PVT_CHECK(opt->ask[0].query, AT "asks for nothing", WHO);
+        for (int k = 0; k < PV_MOST_ASKS && opt->ask[k].query; k++) {
+            const pvi_release_kind *of = pvi_kind_of(&opt->ask[k]);
+            PVT_CHECK(of && pvi_kind_takes(of, opt->ask[k].sampler), AT "no proof covers ask %d", WHO, k);
+        }
+        break;
     case PV_KIND_mechanism:
-        PVT_CHECK(!mech->add == (mech->event == PV_EV_SELECT), AT "add is for sums, and every sum needs it", WHO);
+        PVT_CHECK(!mech->scores == !mech->score, AT "scores and score go together", WHO);
+        PVT_CHECK(mech->relations && mech->shown && mech->shown_value && mech->leaf && mech->plan && mech->close &&
+                      mech->distance && mech->draw,
+                  AT "a slot is missing", WHO);
         PVT_CHECK(mech->norm >= PV_L1 && mech->norm <= PV_LINF, AT "norm", WHO);
         PVT_CHECK(mech->event > PV_EV_NONE && mech->event < PV_EV_POISSON, AT "its event must be a leaf", WHO);
         break;
@@ -257,6 +269,9 @@ static pv_problem problem(pv_arena *a)
         .grad = 1.0, .hess = 0.25, .rho = 0.1, .clip = 1.1, .blocks = 1, .width = 10, .scale = 1.0, .convex = true
     };
     const pv_set_ops *set = (const pv_set_ops *)(const void *)pv_find(PV_KIND_set, "l1ball");
+    pv_planned *asks = pv_arena_get(a, PV_MOST_ASKS * sizeof *asks);
+    for (int k = 0; k < PV_MOST_ASKS; k++)
+        asks[k] = (pv_planned) { pv_ev_leaf(a, PV_EV_GAUSSIAN, 5.0, 0), 1.0, 5e-4 };
     return (pv_problem) { .ctx = ctx, .mu = 0.25, .d = 10,
                           .n = 10000,
                           .props = ~0u,
@@ -271,9 +286,7 @@ static pv_problem problem(pv_arena *a)
                           .reg = (const pv_reg_ops *)(const void *)pv_find(PV_KIND_reg, "none"),
                           .set = set,
                           .set_cfg = plug_cfg(ctx, a, &set->head, NULL, NULL),
-                          .grad_event = pv_ev_leaf(a, PV_EV_GAUSSIAN, 5.0, 0),
-                          .atom_event = pv_ev_leaf(a, PV_EV_SELECT, 0.1, 0),
-                          .joint_event = pv_ev_leaf(a, PV_EV_GAUSSIAN, 5.0, 0),
+                          .planned = asks,
                           .joint = &joint };
 }
 

@@ -23,7 +23,7 @@ static void set_special(pvt_table *t, int variant, int64_t classes, bool network
 }
 
 typedef struct tape {
-    int64_t n, d, at;
+    int64_t n, at, length[MAX_RELEASES];
     bool playing;
     double worst;                /* largest measured distance / declared sensitivity */
     int64_t *sums[MAX_RELEASES]; /* before noise; scores of a selection instead */
@@ -31,13 +31,36 @@ typedef struct tape {
     double *values[MAX_RELEASES];
 } tape;
 
+/* Triples of query, mechanism and sampler that were replayed. */
+enum { KINDS = 16, SAMPLERS = 8 };
+static bool seen[KINDS][SAMPLERS];
+
+static void met(const pvi_release *r)
+{
+    for (int s = 0; pvi_samplers[s]; s++)
+        if (pvi_samplers[s] == r->sampler) seen[r->kind - pvi_release_kinds][s] = true;
+}
+
+static void every_legal_triple_was_met(void)
+{
+    int legal = 0;
+    for (int k = 0; pvi_release_kinds[k].name; k++)
+        for (int s = 0; pvi_samplers[s]; s++) {
+            const bool takes = pvi_kind_takes(&pvi_release_kinds[k], pvi_samplers[s]);
+            PVT_CHECK(seen[k][s] == takes, "%s on %s (%s): %s", pvi_release_kinds[k].name, pvi_samplers[s]->name,
+                      pvi_samplers[s]->setting, takes ? "never replayed" : "has no proof, but ran");
+            legal += takes;
+        }
+    print_message("%d legal triples of query, mechanism and sampler, each replayed\n", legal);
+}
+
 /* Distance in the norm the mechanism is scaled to: Euclidean for sums, the largest change for scores. */
-static double distance(const tape *t, const pvi_release *r)
+static double distance(const tape *t, const pvi_seen *r)
 {
     double s = 0.0, most = 0.0;
-    for (int64_t k = 0; k < r->d; k++) {
-        const double diff =
-            r->score ? r->score[k] - t->scores[t->at][k] : (double)(r->sum[k] - t->sums[t->at][k]) * r->spacing;
+    for (int64_t k = 0; k < r->n; k++) {
+        const double diff = r->score ? r->score[k] - t->scores[t->at][k]
+                                     : (double)(r->sum[k] - t->sums[t->at][k]) * r->release->noise.spacing;
         s += diff * diff;
         most = fmax(most, fabs(diff));
     }
@@ -49,21 +72,22 @@ static void *copy(const void *from, size_t size)
     return memcpy(malloc(size), from, size);
 }
 
-static void record(tape *t, const pvi_release *r, const double *value)
+static void record(tape *t, const pvi_seen *r, const double *value)
 {
-    const size_t d = (size_t)r->d;
+    const size_t d = (size_t)r->n;
     if (value) {
         t->values[t->n++] = copy(value, sizeof *value * (r->score ? 1 : d));
         return;
     }
-    t->d = r->d;
+    t->length[t->n] = r->n;
     if (r->score) t->scores[t->n] = copy(r->score, sizeof *r->score * d);
     else t->sums[t->n] = copy(r->sum, sizeof *r->sum * d);
 }
 
-static void watch(void *user, const pvi_release *r, double *value)
+static void watch(void *user, const pvi_seen *r, double *value)
 {
     tape *t = user;
+    met(r->release);
     if (!t->playing) {
         PVT_TRUE(t->n < MAX_RELEASES);
         record(t, r, value);
@@ -71,15 +95,15 @@ static void watch(void *user, const pvi_release *r, double *value)
     }
     PVT_TRUE(t->at < t->n);
     if (value) {
-        memcpy(value, t->values[t->at++], sizeof *value * (r->score ? 1 : (size_t)r->d));
+        memcpy(value, t->values[t->at++], sizeof *value * (r->score ? 1 : (size_t)r->n));
         return;
     }
-    PVT_IS(r->d, t->d);
+    PVT_IS(r->n, t->length[t->at]);
     PVT_TRUE((r->score != NULL) == (t->scores[t->at] != NULL));
     const double moved = distance(t, r);
-    PVT_CHECK(moved <= r->sensitivity, "release %lld moved by %.9g, declared %.9g", (long long)t->at, moved,
-              r->sensitivity);
-    if (moved / r->sensitivity > t->worst) t->worst = moved / r->sensitivity;
+    PVT_CHECK(moved <= r->release->noise.change, "release %lld moved by %.9g, declared %.9g", (long long)t->at, moved,
+              r->release->noise.change);
+    if (moved / r->release->noise.change > t->worst) t->worst = moved / r->release->noise.change;
 }
 
 static void free_tape(tape *t)
@@ -198,13 +222,18 @@ static int64_t replay_all_clips(pv_ctx *ctx, config *c)
         /* One layer of a split network may stay below its share of the clip. */
         const double least = strcmp(c->model, "split-mlp") == 0                  ? 0.15
                              : c->network && strcmp(c->relation, "replace") == 0 ? 0.2
-                             : opt->joint ? (strcmp(c->optimizer, "gd-sosp") == 0 ? 0.6 : 0.4)
+                             : opt->ask[0].query->parts ? (strcmp(c->optimizer, "gd-sosp") == 0 ? 0.6 : 0.4)
                                           : 0.85;
         if (k == 1 && strcmp(c->optimizer, "prgd") != 0)
             PVT_CHECK(worst > least, "%s/%s/%s/%s: measured only %.3f of the sensitivity", c->optimizer, c->model,
                       c->relation, c->sampler, worst);
     }
     return ran;
+}
+
+static bool one_unit(const pv_optimizer_ops *opt)
+{
+    return opt->ask[0].sampler == &pvi_one;
 }
 
 static int64_t fixed_size; /* replays with samples of a fixed size */
@@ -225,11 +254,11 @@ static int64_t replay_model(pv_ctx *ctx, const pv_optimizer_ops *opt, const char
             config c = { .model = model,
                          .optimizer = opt->head.name,
                          .relation = relations[i],
-                         .sampler = opt->ball ? "auto" : variants[k].sampler,
+                         .sampler = one_unit(opt) ? "auto" : variants[k].sampler,
                          .set = variants[k].set,
                          .classes = model_classes(model),
                          .network = is_network(model),
-                         .steps = opt->ball ? "1500" : "12", /* one row a step: enough to meet the special one */
+                         .steps = one_unit(opt) ? "1500" : "12", /* one row a step: enough to meet the special one */
                          .layout = variants[k].layout };
             const int64_t now = replay_all_clips(ctx, &c);
             fixed_size += strcmp(c.sampler, "fixed") == 0 ? now : 0;
@@ -255,6 +284,7 @@ static void every_optimizer_and_loss(void **state)
         print_message("%s: %lld configurations replayed\n", opt->name, (long long)ran);
         PVT_CHECK(ran > 0, "%s: no configuration runs", opt->name);
     }
+    every_legal_triple_was_met();
     print_message("samples of a fixed size: %lld configurations replayed\n", (long long)fixed_size);
     PVT_TRUE(fixed_size > 50);
     pv_ctx_free(ctx);

@@ -9,7 +9,7 @@
  * nothing, against a row at a right angle, and against the same row with the other label.
  *
  * With optimizer.share the first release is of second moments, and later ones are of turned rows: the first must nearly
- * reach the declared sensitivity and leave the gradient's part alone, the others keep all three limits. */
+ * reach the declared sensitivity, the others keep all three limits. */
 #include "run/run.h"
 #include "pvtable.h"
 
@@ -61,34 +61,35 @@ typedef struct tape {
     double moment;            /* of those, over the declared sensitivity */
 } tape;
 
-static void watch(void *user, const pvi_release *r, double *value)
+static void watch(void *user, const pvi_seen *r, double *value)
 {
     tape *t = user;
+    const bool moments = r->release->q.ops == &pvi_query_moments;
     double a = 0, b = 0;
     if (!t->playing) {
         PVT_TRUE(t->n < MAX_RELEASES);
         if (value)
-            t->values[t->n++] = memcpy(malloc(sizeof *value * (size_t)r->d), value, sizeof *value * (size_t)r->d);
-        else t->sums[t->n] = memcpy(malloc(sizeof *r->sum * (size_t)r->d), r->sum, sizeof *r->sum * (size_t)r->d);
+            t->values[t->n++] = memcpy(malloc(sizeof *value * (size_t)r->n), value, sizeof *value * (size_t)r->n);
+        else t->sums[t->n] = memcpy(malloc(sizeof *r->sum * (size_t)r->n), r->sum, sizeof *r->sum * (size_t)r->n);
         return;
     }
     PVT_TRUE(t->at < t->n);
     if (value) {
-        memcpy(value, t->values[t->at++], sizeof *value * (size_t)r->d);
+        memcpy(value, t->values[t->at++], sizeof *value * (size_t)r->n);
         return;
     }
-    for (int64_t k = 0; k < r->d; k++) {
-        const double x = (double)(r->sum[k] - t->sums[t->at][k]) * r->spacing;
-        *(k < t->d ? &a : &b) += x * x;
+    for (int64_t k = 0; k < r->n; k++) {
+        const double x = (double)(r->sum[k] - t->sums[t->at][k]) * r->release->noise.spacing;
+        *(moments || k >= t->d ? &b : &a) += x * x;
     }
-    PVT_CHECK(sqrt(a + b) <= r->sensitivity, "release %lld moved by %.9g, declared %.9g", (long long)t->at,
-              sqrt(a + b), r->sensitivity);
-    if (t->at < t->moments) {
-        PVT_TRUE(a == 0.0);
-        t->moment = fmax(t->moment, sqrt(b) / r->sensitivity);
+    PVT_CHECK(sqrt(a + b) <= r->release->noise.change, "release %lld moved by %.9g, declared %.9g", (long long)t->at,
+              sqrt(a + b), r->release->noise.change);
+    PVT_TRUE(moments == (t->at < t->moments));
+    if (moments) {
+        t->moment = fmax(t->moment, sqrt(b) / r->release->noise.change);
         return;
     }
-    t->whole = fmax(t->whole, sqrt(a + b) / r->sensitivity);
+    t->whole = fmax(t->whole, sqrt(a + b) / r->release->noise.change);
     t->grad = fmax(t->grad, sqrt(a));
     t->hess = fmax(t->hess, sqrt(b));
 }
@@ -237,7 +238,7 @@ static void every_second_order_method(void **state)
     PVT_OK(pv_ctx_create(NULL, &ctx));
     PVT_OK(pvi_set_threads(ctx, 2));
     for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
-        if (!((const pv_optimizer_ops *)(const void *)h)->joint) continue;
+        if (!(((const pv_optimizer_ops *)(const void *)h)->needs & PV_HESSIAN)) continue;
         for (int m = 0; m < (strcmp(h->name, "tr") == 0 ? 6 : 2); m++) { /* the release is the same for all of them */
             const int64_t classes = m < 3 ? 2 : m == 5 ? 4 : 0;
             const bool region = strcmp(h->name, "gd-sosp") != 0;

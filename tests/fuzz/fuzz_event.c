@@ -31,7 +31,7 @@ static void check_meter(pv_arena *a, const pv_event *ev)
 {
     static const pv_event other = { .kind = PV_EV_EPS_DELTA, .a = 0.123, .b = 0.456 };
     pvi_meter *m = pvi_meter_create(a, ev);
-    FUZZ_REQUIRE(m != NULL && pvi_meter_spend(m, &other) != PV_OK);
+    FUZZ_REQUIRE(m != NULL && pvi_meter_spend(m, 0, &other) != PV_OK);
     FUZZ_REQUIRE(pvi_meter_fraction(m) >= 0 && pvi_meter_fraction(m) <= 1);
 }
 

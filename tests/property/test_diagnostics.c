@@ -203,7 +203,7 @@ static void weights_do_not_change(void **state)
     pvt_table *t = pvt_table_make(N, P, 2, 8);
     const pv_plugin *h;
     for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
-        const bool second = ((const pv_optimizer_ops *)(const void *)h)->joint != NULL;
+        const bool second = ((const pv_optimizer_ops *)(const void *)h)->needs & PV_HESSIAN;
         const char *pairs[] = {
             "optimizer",       h->name,   "run.seed",        "3",  "set", second ? "none" : "l1ball",
             "budget.relation", "replace", "run.diagnostics", "no", NULL

@@ -134,9 +134,9 @@ static void the_meter_stops_an_optimizer_that_asks_for_more(void **state)
     PVT_OK(pvi_job_create(p, &t->m, &job));
     PVT_OK(pvi_rng_create(ctx, &rng));
     PVT_OK(pvi_oracle_create(job, &t->m, rng, NULL, NULL, &o));
-    PVT_OK(pv_query_grad(o, w, g));
+    PVT_OK(pv_ask_once(o, w, g));
     PVT_TRUE(pvi_oracle_spent_all(o));
-    PVT_IS(pv_query_grad(o, w, g), PV_E_PLAN);
+    PVT_IS(pv_ask_once(o, w, g), PV_E_PLAN);
     for (int j = 0; j < 3; j++) PVT_NEAR(g[j], 0.0, 0.0); /* nothing leaves on refusal */
     pvi_oracle_free(o);
     pvi_rng_free(rng);
@@ -162,9 +162,9 @@ static void released_noise_has_the_declared_size(void **state)
         PVT_OK(pvi_rng_create_test(ctx, 3, &rng));
         PVT_OK(pvi_oracle_create(job, &t->m, rng, NULL, NULL, &o));
         for (int i = 0; i < (k ? 1 : T); i++) {
-            PVT_OK(pv_query_grad(o, w, k ? exact : g));
+            PVT_OK(pv_ask_once(o, w, k ? exact : g));
             for (int j = 0; !k && j < D; j++) {
-                const double e = (g[j] - exact[j]) * job->prob.batch / job->noise_scale;
+                const double e = (g[j] - exact[j]) * job->prob.batch / job->release[0].noise.scale;
                 sum[0] += e;
                 sum[1] += e * e;
             }
@@ -266,7 +266,7 @@ static void every_optimizer_certifies(void **state)
     const pv_plugin *h;
     close(mkstemp(path));
     for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
-        const bool second = ((const pv_optimizer_ops *)(const void *)h)->joint != NULL;
+        const bool second = ((const pv_optimizer_ops *)(const void *)h)->needs & PV_HESSIAN;
         const char *pairs[] = { "optimizer", h->name, "set", second ? "none" : "l1ball", "budget.relation", "replace",
                                 NULL };
         pv_plan *p = plan_with(pairs);

@@ -133,20 +133,20 @@ static void saddles_are_left(void **state)
 
 typedef struct watch {
     double before[400], ratio[8]; /* noise measured over the noise of one event */
-    double scale;
     int n;
 } watch;
 
-static void look(void *user, const pvi_release *r, double *value)
+static void look(void *user, const pvi_seen *r, double *value)
 {
     watch *s = user;
     double square = 0;
-    PVT_TRUE(r->d <= 400);
-    for (int64_t k = 0; k < r->d; k++) {
-        if (!value) s->before[k] = (double)r->sum[k] * r->spacing;
-        else square += pow((double)r->sum[k] * r->spacing - s->before[k], 2);
+    const pv_noise *noise = &r->release->noise;
+    PVT_TRUE(r->n <= 400);
+    for (int64_t k = 0; k < r->n; k++) {
+        if (!value) s->before[k] = (double)r->sum[k] * noise->spacing;
+        else square += pow((double)r->sum[k] * noise->spacing - s->before[k], 2);
     }
-    if (value) s->ratio[s->n++] = sqrt(square / (double)r->d) / s->scale;
+    if (value) s->ratio[s->n++] = sqrt(square / (double)r->n) / noise->scale;
 }
 
 /* A release of k events has 1/sqrt(k) of the noise, and the plan's events are all spent. */
@@ -164,8 +164,10 @@ static void noise_of_several_events(void **state)
     pv_result *r;
     char *json;
     PVT_OK(pvi_job_create(p, &t->m, &job));
-    s.scale = job->noise_scale;
-    PVT_NEAR(job->noise_scale, job->noise_multiplier * job->sensitivity, 1e-9 * s.scale);
+    for (int k = 0; k < 2; k++) {
+        const pv_noise *n = &job->release[k].noise;
+        PVT_REL(n->scale, job->noise_multiplier * n->sensitivity, 1e-9);
+    }
     PVT_OK(pvi_run_matrix(p, &t->m, look, &s, &r));
     PVT_IS(s.n, 4);
     static const double events[] = { 18, 1, 8, 64 }; /* a fifth of all for second moments, then the steps */
@@ -195,7 +197,7 @@ static void the_papers_noise(void **state)
     pvi_job *job;
     const double n = 1e5, T = 8, l = log(1e6), phi = pow(sqrt(0.5 + l) - sqrt(l), 2), d = 21;
     PVT_OK(pvi_job_create(p, NULL, &job));
-    const double grad = job->noise_scale / n;
+    const double grad = job->release[0].noise.scale / n;
     PVT_REL(grad * grad, 4 * T / (n * n * phi), 0.02);
     const double hess = grad / job->joint.scale;
     PVT_REL(hess * hess, 4 * d / 16 * T / (n * n * phi), 0.02);
@@ -216,14 +218,14 @@ static void the_papers_noise_on_samples(void **state)
         pvi_job *job;
         const double n = 1e5, T = 8, variance = 512 * T * log(5 * T / 1e-6) * log(2 / 1e-6) / pow(n * 0.5, 2);
         PVT_OK(pvi_job_create(p, NULL, &job));
-        const double grad = job->noise_scale / job->prob.batch;
+        const double grad = job->release[0].noise.scale / job->prob.batch;
         PVT_REL(grad * grad, variance, 0.02);
         PVT_REL(pow(grad / job->joint.scale, 2), variance * 21 / 16, 0.02);
         PVT_TRUE(job->cost.epsilon < 0.1);
         pvi_job_free(job);
         PVT_OK(pv_plan_set(p, "sampler", "fixed")); /* another sensitivity, the same noise */
         PVT_OK(pvi_job_create(p, NULL, &job));
-        PVT_REL(pow(job->noise_scale / job->prob.batch, 2), variance, 0.02);
+        PVT_REL(pow(job->release[0].noise.scale / job->prob.batch, 2), variance, 0.02);
         pvi_job_free(job);
         PVT_OK(pv_plan_set(p, "optimizer.growth", "2"));
         PVT_IS(pvi_job_create(p, NULL, &job), PV_E_UNSUPPORTED);

@@ -4,6 +4,7 @@
 
 enum { N = DRAWS(1 << 20) };
 static int64_t x[N];
+static double out[N];
 static double u[N];
 
 static const double scale = 3.0, h = 0x1p-30;
@@ -13,7 +14,7 @@ static void draw(void)
     const pv_mechanism_ops *m = (const pv_mechanism_ops *)pv_find(PV_KIND_mechanism, "gaussian");
     PVT_TRUE(m && m->norm == PV_L2 && m->event == PV_EV_GAUSSIAN);
     memset(x, 0, sizeof x);
-    PVT_OK(m->add(rng, scale, h, x, N));
+    m->draw(&(pv_noise) { .scale = scale, .spacing = h, .length = N }, rng, 1.0, x, NULL, out);
 }
 
 static double z(int i)
@@ -151,7 +152,6 @@ static void certified_distance(void **state)
 {
     (void)state;
     PVT_TRUE(pvi_normal_tv_per_draw() > 0 && pvi_normal_tv_per_draw() <= 0x1p-50);
-    PVT_TRUE(pvi_laplace_tv_per_draw() > 0 && pvi_laplace_tv_per_draw() <= 0x1p-50);
     PVT_TRUE(pvi_ball_tv(1000) > 0 && pvi_ball_tv(1000) <= 0x1p-50);
 }
 

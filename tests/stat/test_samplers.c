@@ -5,7 +5,7 @@
 enum { NMAX = 60000 };
 static int64_t rows[NMAX];
 
-static int64_t sample(pvi_sampler kind, double rate, int64_t n)
+static int64_t sample(const pvi_sampler_ops *kind, double rate, int64_t n)
 {
     int64_t count;
     pvi_sample(rng, kind, rate, n, 0, rows, &count);
@@ -56,7 +56,7 @@ static void poisson_batch_sizes(void **state)
                 seen[k] = 0;
                 want[k] = M * binomial(ns[a], k, rates[c]);
             }
-            for (int i = 0; i < M; i++) seen[sample(PVI_POISSON, rates[c], ns[a])]++;
+            for (int i = 0; i < M; i++) seen[sample(&pvi_poisson, rates[c], ns[a])]++;
             PVT_PLAUSIBLE(pearson_p(seen, want, ns[a] + 1), "q = %g, n = %d", rates[c], ns[a]);
         }
 }
@@ -72,7 +72,7 @@ static void poisson_rows_alike(void **state)
         memset(hits, 0, sizeof hits);
         bool before = false; /* row 17 in the previous sample */
         for (int i = 0; i < M; i++) {
-            const int64_t count = sample(PVI_POISSON, rates[c], N);
+            const int64_t count = sample(&pvi_poisson, rates[c], N);
             bool has17 = false, has18 = false;
             for (int64_t k = 0; k < count; k++) {
                 hits[rows[k]]++;
@@ -105,7 +105,7 @@ static void poisson_subsets(void **state)
         double seen[64] = { 0 }, want[64];
         for (int i = 0; i < M; i++) {
             unsigned set = 0;
-            const int64_t count = sample(PVI_POISSON, rates[c], 6);
+            const int64_t count = sample(&pvi_poisson, rates[c], 6);
             for (int64_t k = 0; k < count; k++) set |= 1u << rows[k];
             seen[set]++;
         }
@@ -124,7 +124,7 @@ static void poisson_long_table(void **state)
     enum { M = DRAWS(4000), N = NMAX };
     double stretch[60] = { 0 }, want[60], total = 0;
     for (int i = 0; i < M; i++) {
-        const int64_t count = sample(PVI_POISSON, 1.0 / 470, N);
+        const int64_t count = sample(&pvi_poisson, 1.0 / 470, N);
         total += (double)count;
         for (int64_t k = 0; k < count; k++) stretch[rows[k] / 1000]++;
     }
@@ -145,7 +145,7 @@ static void fixed_size_subsets(void **state)
             const double rate = k ? (double)k / n : 0.01;
             for (int i = 0; i < M; i++) {
                 unsigned set = 0;
-                PVT_IS(sample(PVI_FIXED_SIZE, rate, n), k);
+                PVT_IS(sample(&pvi_fixed, rate, n), k);
                 for (int j = 0; j < k; j++) set |= 1u << rows[j];
                 seen[set]++;
             }
@@ -169,7 +169,7 @@ static void fixed_size_rows_alike(void **state)
         double stat = 0;
         memset(hits, 0, sizeof hits);
         for (int i = 0; i < M; i++) {
-            const int64_t count = sample(PVI_FIXED_SIZE, rates[c], N);
+            const int64_t count = sample(&pvi_fixed, rates[c], N);
             for (int64_t k = 0; k < count; k++) hits[rows[k]]++;
         }
         /* Counts of one sample sum to a constant: N - 1 degrees, variance q(1-q) N/(N-1). */

@@ -117,7 +117,7 @@ static void ask_apart(void)
 {
     const double d[] = { 1, 2, 1e3, 1e8 }, delta = value(PVI_RANGE_DELTA);
     double eps[9], at[9];
-    PVT_TRUE(pvi_ball_radius(1.0, delta, d[pick(4)]) >= 0.5);
+    PVT_TRUE(pv_ball_radius(1.0, delta, d[pick(4)]) >= 0.5);
     for (int i = 0; i < 9; i++) eps[i] = i, at[i] = pvi_gdp_delta_ub(pow(10.0, pick(9) - 6), i);
     PVT_TRUE(pvi_mu_fit(&(pvi_curve) { 9, eps, at }) >= 0);
     if (pick(50)) return;

@@ -188,7 +188,7 @@ static void a_million_levels(void **state)
     pv_string_free(ctx, s);
     pvi_meter *m = pvi_meter_create(arena, deep);
     PVT_TRUE(!pvi_meter_done(m));
-    PVT_IS(pvi_meter_spend(m, leaf(PV_EV_GAUSSIAN, 1, 0)), PV_E_PLAN);
+    PVT_IS(pvi_meter_spend(m, 0, leaf(PV_EV_GAUSSIAN, 1, 0)), PV_E_PLAN);
 
     /* the deepest legal tree survives writing and reading */
     const pv_event *ok = chain(PVI_EVENT_DEPTH), *back;

@@ -70,12 +70,12 @@ static void follows_the_unrolled_order(void **state)
         for (int i = 0; i < n; i++) {
             PVT_TRUE(!pvi_meter_done(m));
             PVT_REL(pvi_meter_fraction(m) + 1, 1 + (double)i / n, 1e-14);
-            PVT_IS(pvi_meter_spend(m, leaf(77)), PV_E_PLAN); /* refused, and leaves no trace */
-            PVT_OK(pvi_meter_spend(m, order[i]));
+            PVT_IS(pvi_meter_spend(m, 0, leaf(77)), PV_E_PLAN); /* refused, and leaves no trace */
+            PVT_OK(pvi_meter_spend(m, 0, order[i]));
         }
         PVT_TRUE(pvi_meter_done(m));
         PVT_NEAR(pvi_meter_fraction(m), 1, 0);
-        PVT_IS(pvi_meter_spend(m, leaf(1)), PV_E_PLAN);
+        PVT_IS(pvi_meter_spend(m, 0, leaf(1)), PV_E_PLAN);
     }
     PVT_TRUE(long_ones > 50);
 }
@@ -87,8 +87,8 @@ static void huge_counts_are_not_unrolled(void **state)
     const pv_event *parts[] = { none, pv_ev_repeat(arena, (int64_t)1 << 23, pv_ev_repeat(arena, 1 << 30, empty)),
                                 pv_ev_repeat(arena, 1000000000, leaf(2)), leaf(3) };
     pvi_meter *m = pvi_meter_create(arena, seq(4, parts));
-    for (int i = 0; i < 1000; i++) PVT_OK(pvi_meter_spend(m, leaf(2)));
-    PVT_IS(pvi_meter_spend(m, leaf(3)), PV_E_PLAN);
+    for (int i = 0; i < 1000; i++) PVT_OK(pvi_meter_spend(m, 0, leaf(2)));
+    PVT_IS(pvi_meter_spend(m, 0, leaf(3)), PV_E_PLAN);
     PVT_REL(pvi_meter_fraction(m), 1000.0 / 1000000001.0, 1e-15);
     PVT_TRUE(!pvi_meter_done(m));
 }
@@ -99,7 +99,7 @@ static void nothing_planned(void **state)
     pvi_meter *m = pvi_meter_create(arena, pv_ev_repeat(arena, 1000000000, pv_ev_leaf(arena, PV_EV_NONE, 0, 0)));
     PVT_TRUE(pvi_meter_done(m));
     PVT_NEAR(pvi_meter_fraction(m), 1, 0);
-    PVT_IS(pvi_meter_spend(m, leaf(1)), PV_E_PLAN);
+    PVT_IS(pvi_meter_spend(m, 0, leaf(1)), PV_E_PLAN);
 }
 
 /* A sampled release is compared whole: sampler, rate and what is inside. */
@@ -108,10 +108,10 @@ static void sampler_and_rate_count(void **state)
     (void)state;
     const pv_event *g = leaf(1);
     pvi_meter *m = pvi_meter_create(arena, pv_ev_sampled(arena, PV_EV_POISSON, 0.1, g));
-    PVT_IS(pvi_meter_spend(m, g), PV_E_PLAN);
-    PVT_IS(pvi_meter_spend(m, pv_ev_sampled(arena, PV_EV_FIXED, 0.1, g)), PV_E_PLAN);
-    PVT_IS(pvi_meter_spend(m, pv_ev_sampled(arena, PV_EV_POISSON, 0.2, g)), PV_E_PLAN);
-    PVT_OK(pvi_meter_spend(m, pv_ev_sampled(arena, PV_EV_POISSON, 0.1, leaf(1))));
+    PVT_IS(pvi_meter_spend(m, 0, g), PV_E_PLAN);
+    PVT_IS(pvi_meter_spend(m, 0, pv_ev_sampled(arena, PV_EV_FIXED, 0.1, g)), PV_E_PLAN);
+    PVT_IS(pvi_meter_spend(m, 0, pv_ev_sampled(arena, PV_EV_POISSON, 0.2, g)), PV_E_PLAN);
+    PVT_OK(pvi_meter_spend(m, 0, pv_ev_sampled(arena, PV_EV_POISSON, 0.1, leaf(1))));
     PVT_TRUE(pvi_meter_done(m));
 }
 

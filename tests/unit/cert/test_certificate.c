@@ -189,13 +189,13 @@ static void forged_numbers_are_refused(void **state)
     FORGE("does not count as many", c.kinds[0].count = 99);
     FORGE("does not count as many", c.kinds[0].count = INT64_MAX);
     FORGE("does not count as many", c.n_kinds = 0);
-    FORGE("a kind that the optimizer does not ask for", c.kinds[0].kind = pvi_release_kinds[PVI_SELECTION]);
+    FORGE("a kind that the optimizer does not ask for", c.kinds[0].kind = "selection");
     FORGE("between 0 and clip_norm", c.clip_gradient = 1.5);
     FORGE("between 0 and clip_norm", c.clip_gradient = -1);
     FORGE("between 0 and clip_norm", c.clip_gradient = NAN);
     FORGE("clip_norm_gradient is not clip_norm", c.clip_gradient = 0.5);
     FORGE("accuracy of the draws", (c.epsilon = c.epsilon_replace = 40, c.delta_draws = 0));
-    FORGE("ball noise may expose a row", c.mechanism = "ball");
+    FORGE("a row is exposed outright", c.mechanism = "ball");
     FORGE("replace_change does not follow", c.replace_change = 1.5);
     FORGE("replace_change does not follow", c.replace_change = NAN);
     FORGE("sensitivity does not follow", c.clip_norm = 2);
@@ -252,8 +252,8 @@ static void forged_settings_are_refused(void **state)
     static const pv_event loud = { .kind = PV_EV_SEQ, .sub = quiet }, loud2 = { .kind = PV_EV_SEQ, .sub = quiet2 };
     FORGE("noise_multiplier_max is not what the setting optimizer.noise says", (c.events = &loud, c.events_replace = &loud2, c.noise_multiplier_max = 1e6));
     FORGE("unknown optimizer", (c.optimizer = "no-such", c.settings = "{}"));
-    FORGE("no proof", (c.optimizer = "fw-l1", c.settings = "{}", c.kinds[0].kind = pvi_release_kinds[PVI_SELECTION]));
-    FORGE("no proof", (c.optimizer = "prgd", c.settings = "{}", c.kinds[0].kind = pvi_release_kinds[PVI_ONE_ROW]));
+    FORGE("no proof", (c.optimizer = "fw-l1", c.settings = "{}", c.kinds[0].kind = "selection"));
+    FORGE("no proof", (c.optimizer = "prgd", c.settings = "{}", c.kinds[0].kind = "gradient of one row"));
     pvi_cert c = fixture_cert();
     c.settings = "{\"budget.delta\":\"auto\",\"other\":7}";
     PVT_OK(forged(&c));
@@ -396,7 +396,9 @@ static void selections(void **state)
     c.settings = "{}";
     c.optimizer = "fw-l1";
     c.mechanism = "select";
-    c.kinds[0].kind = pvi_release_kinds[PVI_SELECTION];
+    c.kinds[0].kind = "selection";
+    c.assumptions = &pv_mechanism_select.caveat;
+    c.n_assumptions = 1;
     c.accountant = "zcdp";
     c.events = &all;
     c.events_replace = &all_replace;

@@ -21,7 +21,7 @@ static int teardown(void **state)
 
 static int64_t rows[5000];
 
-static int64_t sample(pvi_sampler kind, double rate, int64_t n, int64_t step)
+static int64_t sample(const pvi_sampler_ops *kind, double rate, int64_t n, int64_t step)
 {
     int64_t count = -1;
     pvi_sample(rng, kind, rate, n, step, rows, &count);
@@ -36,13 +36,13 @@ static void ascending_and_in_range(void **state)
     const double rates[] = { 1e-9, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999, 1.0 };
     for (int64_t n = 0; n < 400; n += n < 140 ? 1 : 37)
         for (int i = 0; i < 9; i++) {
-            sample(PVI_POISSON, rates[i], n, 0);
-            PVT_IS(sample(PVI_FIXED_SIZE, rates[i], n, 0), (int64_t)rint(rates[i] * (double)n));
-            PVT_IS(sample(PVI_FULL_BATCH, rates[i], n, 0), n);
+            sample(&pvi_poisson, rates[i], n, 0);
+            PVT_IS(sample(&pvi_fixed, rates[i], n, 0), (int64_t)rint(rates[i] * (double)n));
+            PVT_IS(sample(&pvi_full, rates[i], n, 0), n);
         }
-    PVT_IS(sample(PVI_POISSON, 1.0, 4999, 0), 4999);
-    PVT_IS(sample(PVI_FIXED_SIZE, 1.0, 4999, 0), 4999);
-    PVT_IS(sample(PVI_FULL_BATCH, 0.0, 10, 3), 10);
+    PVT_IS(sample(&pvi_poisson, 1.0, 4999, 0), 4999);
+    PVT_IS(sample(&pvi_fixed, 1.0, 4999, 0), 4999);
+    PVT_IS(sample(&pvi_full, 0.0, 10, 3), 10);
 }
 
 /* Every row exactly once per cycle, blocks of nearly equal size. */
@@ -54,23 +54,23 @@ static void cyclic_covers_each_row_once(void **state)
         for (int64_t l = 1; l <= ns[a] && l <= 50; l++) {
             int64_t next = 0;
             for (int64_t t = 0; t < l; t++) {
-                const int64_t count = sample(PVI_CYCLIC, 1.0 / (double)l, ns[a], 3 * l + t);
+                const int64_t count = sample(&pvi_cyclic, 1.0 / (double)l, ns[a], 3 * l + t);
                 PVT_TRUE(count == ns[a] / l || count == ns[a] / l + 1);
                 PVT_IS(rows[0], next);
                 next += count;
             }
             PVT_IS(next, ns[a]);
         }
-    PVT_IS(sample(PVI_CYCLIC, 1e-6, 10, 3), 1); /* never more blocks than rows */
+    PVT_IS(sample(&pvi_cyclic, 1e-6, 10, 3), 1); /* never more blocks than rows */
 }
 
 static void distances(void **state)
 {
     (void)state;
-    PVT_TRUE(pvi_sample_tv(PVI_POISSON, 1.0 / 470, 60000) > 0 &&
-             pvi_sample_tv(PVI_POISSON, 1.0 / 470, 60000) < 0x1p-53);
-    PVT_TRUE(pvi_sample_tv(PVI_POISSON, 0.5, 60000) == 0 && pvi_sample_tv(PVI_POISSON, 1e-9, 60000) == 0);
-    PVT_TRUE(pvi_sample_tv(PVI_FIXED_SIZE, 0.01, 60000) == 0 && pvi_sample_tv(PVI_FULL_BATCH, 1, 60000) == 0);
+    PVT_TRUE(pvi_sample_tv(&pvi_poisson, 1.0 / 470, 60000) > 0 &&
+             pvi_sample_tv(&pvi_poisson, 1.0 / 470, 60000) < 0x1p-53);
+    PVT_TRUE(pvi_sample_tv(&pvi_poisson, 0.5, 60000) == 0 && pvi_sample_tv(&pvi_poisson, 1e-9, 60000) == 0);
+    PVT_TRUE(pvi_sample_tv(&pvi_fixed, 0.01, 60000) == 0 && pvi_sample_tv(&pvi_full, 1, 60000) == 0);
 }
 
 /* sampler.c (5): the largest factor of a skip, over all k, for every skip that a query may make. */
@@ -83,7 +83,7 @@ static void ratios_of_samples(void **state)
     } at[] = { { 0x1p-24, 100000 }, { 1e-3, 60000 }, { 0.01, 5000 }, { 0.12, 2000 } };
     for (int i = 0; i < 4; i++) {
         const double q = at[i].q, l = -log1p(-q), n = (double)at[i].n;
-        const pvi_close c = pvi_sample_close(PVI_POISSON, q, at[i].n);
+        const pvi_close c = pvi_sample_close(&pvi_poisson, q, at[i].n);
         double most = 0;
         for (double k = 0; k < n && k * l <= 104 * log(2.0); k++) {
             double off = 0;
@@ -94,8 +94,8 @@ static void ratios_of_samples(void **state)
         PVT_TRUE(c.kappa >= (n + 1.0) * most && c.kappa < 1e-6);
         PVT_TRUE(c.tau >= (n * q + 1.0) * 0x1p-103 && c.tau < 1e-24);
     }
-    const pvi_close all_bits = pvi_sample_close(PVI_POISSON, 0.5, 60000);
-    PVT_TRUE(all_bits.kappa == 0 && all_bits.tau == 0 && pvi_sample_close(PVI_FIXED_SIZE, 0.01, 60000).kappa == 0);
+    const pvi_close all_bits = pvi_sample_close(&pvi_poisson, 0.5, 60000);
+    PVT_TRUE(all_bits.kappa == 0 && all_bits.tau == 0 && pvi_sample_close(&pvi_fixed, 0.01, 60000).kappa == 0);
 }
 
 /* normal.c: the part of its mass that a square of side 1/s at distance r from 0 may gain or lose. */

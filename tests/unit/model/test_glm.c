@@ -46,7 +46,7 @@ static fixture start(const mt_rows *t, const pv_link_ops *link, int isa, uint64_
     fixture f = { .cfg = { link, NULL }, .dom = { .n = t->n, .p = t->p, .row_norm = 10 } };
     f.w = malloc((size_t)t->p * sizeof *f.w);
     for (int64_t j = 0; j < t->p; j++) f.w[j] = pvt_normal(&seed);
-    PVT_OK(pv_model_glm.begin(&f.st, &f.cfg, &f.dom, f.w, arena));
+    PVT_OK(pv_model_glm.begin(&f.st, &f.cfg, &f.dom, f.w, 0, arena));
     f.st.kernel = pvi_glm_kernel_isa[isa];
     f.scratch = aligned_alloc(64, (pv_model_glm.scratch(&f.cfg, &f.dom, t->n) + 63) / 64 * 64);
     return f;
@@ -169,7 +169,7 @@ static void refuses_weights_beyond_float(void **state)
     const pvi_glm_cfg cfg = { &pv_link_logistic, NULL };
     const double w[][2] = { { 0, NAN }, { 1e39, 0 }, { 0, -INFINITY } };
     pvi_glm_state st = { 0 };
-    for (int i = 0; i < 3; i++) PVT_IS(pv_model_glm.begin(&st, &cfg, &dom, w[i], arena), PV_E_NUMERIC);
+    for (int i = 0; i < 3; i++) PVT_IS(pv_model_glm.begin(&st, &cfg, &dom, w[i], 0, arena), PV_E_NUMERIC);
 }
 
 static void constants_and_shape(void **state)

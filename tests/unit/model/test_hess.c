@@ -49,7 +49,7 @@ static void start(fixture *f, const pv_link_ops *link)
     f->link_cfg = calloc(1, link->head.cfg_size + 1);
     pvi_param_defaults(link->head.params, f->link_cfg);
     f->cfg = (pvi_glm_cfg) { link, f->link_cfg };
-    PVT_OK(pv_model_glm.begin(&f->st, &f->cfg, &f->dom, f->w, arena));
+    PVT_OK(pv_model_glm.begin(&f->st, &f->cfg, &f->dom, f->w, 0, arena));
     f->scratch = aligned_alloc(64, (pvi_glm_hess_scratch(P) + 63) / 64 * 64);
 }
 
@@ -137,7 +137,7 @@ static void check_product(fixture *f, bool dense)
     pvi_glm_state vec = { 0 };
     uint64_t seed = 8;
     for (int64_t j = 0; j < P; j++) dir[j] = pvt_normal(&seed);
-    PVT_OK(pv_model_glm.begin(&vec, &f->cfg, &f->dom, dir, arena));
+    PVT_OK(pv_model_glm.begin(&vec, &f->cfg, &f->dom, dir, 0, arena));
     pvi_glm_hess_vec(&f->st, &f->cfg, &vec, &v, got, f->scratch);
     sum(f, &v, INFINITY, h);
     for (int64_t k = 0; k < D; k++) size += fabs((double)h[k]);
@@ -227,8 +227,8 @@ static void softmax_product(void **state)
         pvi_softmax_state st = { 0 }, vec = { 0 };
         uint64_t seed = 6;
         for (int64_t j = 0; j < 2 * k * p; j++) w[j] = pvt_normal(&seed);
-        PVT_OK(pv_model_softmax.begin(&st, NULL, &dom, w, arena));
-        PVT_OK(pv_model_softmax.begin(&vec, NULL, &dom, dir, arena));
+        PVT_OK(pv_model_softmax.begin(&st, NULL, &dom, w, 0, arena));
+        PVT_OK(pv_model_softmax.begin(&vec, NULL, &dom, dir, 0, arena));
         for (int64_t j = 0; j < k * p; j++) want[j] = 0;
         for (int64_t i = 0; i < v.n; i++) {
             const float *x = mt_row(&t, &v, i);

@@ -181,31 +181,6 @@ static void draws_are_the_exact_ones(void **state)
         }
 }
 
-static void laplace_draws_are_the_exact_ones(void **state)
-{
-    (void)state;
-    static int64_t x[D];
-    const double scales[] = { 0x1p-4, 1.0, 0x1.8p30, 0x1p36, 0x1p40 };
-    for (int c = 0; c < 5; c++) {
-        pv_rng *r;
-        pvi_words w;
-        PVT_OK(pvi_rng_create_test(ctx, 200 + (uint64_t)c, &r));
-        pvi_words_begin(&w, r);
-        pvi_rng_free(r);
-        PVT_OK(pvi_rng_create_test(ctx, 200 + (uint64_t)c, &r));
-        memset(x, 0, sizeof x);
-        pvi_laplace_add(r, scales[c] * 0x1p-7, 0x1p-7, x, D);
-        pvi_rng_free(r);
-        for (int64_t j = 0; j < D; j++) {
-            pvi_wide wide;
-            if (j % PVI_CHUNK == 0) pvi_words_load(&w, j / PVI_CHUNK, PVI_CHUNK);
-            pvi_words_wide(&w, j % PVI_CHUNK, &wide);
-            const int64_t z = pvi_exact_laplace(scales[c], pvi_exact_neglog(wide.u));
-            PVT_IS(x[j], w.b[j % PVI_CHUNK] >> 63 ? -z : z);
-        }
-    }
-}
-
 /* Words and further bits come from separate places of the stream of one key. */
 static void words_have_their_places(void **state)
 {
@@ -291,13 +266,12 @@ static void instruction_sets_agree(void **state)
         pvi_rng_use(r, k);
         memset(x, 0, sizeof x);
         pvi_normal_add(r, 3.0, 0x1p-30, x, N), now[c++] = digest(x, N);
-        pvi_laplace_add(r, 3.0, 0x1p-30, x, N), now[c++] = digest(x, N);
         pvi_ball_add(r, 3.0, 0x1p-30, x, 1001), now[c++] = digest(x, N);
         pvi_ball_add(r, 3.0, 0x1p-38, x, 600), now[c++] = digest(x, N);
         now[c++] = (uint64_t)pvi_select(r, score, N, 0.5);
-        pvi_sample(r, PVI_POISSON, 0.003, N, 0, rows, &count), now[c++] = digest(rows, count);
-        pvi_sample(r, PVI_POISSON, 0.5, N, 0, rows, &count), now[c++] = digest(rows, count);
-        pvi_sample(r, PVI_FIXED_SIZE, 0.01, N, 0, rows, &count), now[c++] = digest(rows, count);
+        pvi_sample(r, &pvi_poisson, 0.003, N, 0, rows, &count), now[c++] = digest(rows, count);
+        pvi_sample(r, &pvi_poisson, 0.5, N, 0, rows, &count), now[c++] = digest(rows, count);
+        pvi_sample(r, &pvi_fixed, 0.01, N, 0, rows, &count), now[c++] = digest(rows, count);
         for (int i = 0; i < c; i++) {
             PVT_CHECK(level_ == PVI_ISA_BASE || now[i] == first[i], "%s differs from base in case %d", k->name, i);
             first[i] = now[i];
@@ -398,9 +372,9 @@ static void deciding_nothing_changes_nothing(void **state)
         const pvi_mech_kernels *const kernels[CASES] = { pvi_mech_best(), &none, &off };
         pvi_rng_use(r, kernels[which]);
         pvi_normal_add(r, 1.5, 0x1p-38, x[which][0], N);
-        pvi_laplace_add(r, 1.5, 0x1p-37, x[which][1], N);
-        pvi_sample(r, PVI_POISSON, 0x1.3p-20, ROWS, 0, rows[which], &count[which]);
-        pvi_sample(r, PVI_POISSON, 0.03, ROWS, 0, rows[which], &count[which]);
+        pvi_normal_add(r, 1.5, 0x1p-37, x[which][1], N);
+        pvi_sample(r, &pvi_poisson, 0x1.3p-20, ROWS, 0, rows[which], &count[which]);
+        pvi_sample(r, &pvi_poisson, 0.03, ROWS, 0, rows[which], &count[which]);
         pvi_normal_fill(r, plain[which], N);
         for (int i = 0; i < 50; i++) chosen[which][i] = pvi_select(r, score, 40 * i + 1, 0.5);
         if (which == 2) pvi_rng_use(r, &sum_right);
@@ -483,7 +457,7 @@ static void skips_are_the_exact_ones(void **state)
             pv_rng *r;
             PVT_OK(pvi_rng_create_test(ctx, seed, &r));
             if (which) pvi_rng_use(r, &off);
-            pvi_sample(r, PVI_POISSON, seed % 2 ? 1e-7 : 1e-4, ROWS, 0, rows[which], &count[which]);
+            pvi_sample(r, &pvi_poisson, seed % 2 ? 1e-7 : 1e-4, ROWS, 0, rows[which], &count[which]);
             pvi_rng_free(r);
         }
         PVT_IS(count[0], count[1]);
@@ -509,7 +483,6 @@ static void degenerate_bits_stay_inside(void **state)
         for (int64_t j = 0; j < d; j++) norm2 += (double)x[j] * 0x1p-20 * ((double)x[j] * 0x1p-20);
         PVT_CHECK(norm2 > 0 && sqrt(norm2) <= 1 + pvi_grid_error(0x1p-20, d), "d = %d: norm %g", (int)d, sqrt(norm2));
         pvi_normal_add(r, 1.0, 0x1p-20, x, d);
-        pvi_laplace_add(r, 1.0, 0x1p-20, x, d);
         for (int64_t j = 0; j < d; j++) PVT_TRUE(llabs(x[j]) <= 1 << 20);
     }
     pvi_rng_free(r);
@@ -571,7 +544,6 @@ int main(void)
         cmocka_unit_test(doubles_are_within_their_bounds),
         cmocka_unit_test(gumbel_agrees_with_libm),
         cmocka_unit_test(draws_are_the_exact_ones),
-        cmocka_unit_test(laplace_draws_are_the_exact_ones),
         cmocka_unit_test(words_have_their_places),
         cmocka_unit_test(selection_is_the_argmax),
         cmocka_unit_test(instruction_sets_agree),

@@ -35,7 +35,7 @@ static fixture start(const mt_rows *t, int64_t k, int isa, double scale)
     uint64_t seed = 31;
     f.w = malloc((size_t)(k * t->p) * sizeof *f.w);
     for (int64_t j = 0; j < k * t->p; j++) f.w[j] = scale * pvt_normal(&seed);
-    PVT_OK(pv_model_softmax.begin(&f.st, NULL, &f.dom, f.w, arena));
+    PVT_OK(pv_model_softmax.begin(&f.st, NULL, &f.dom, f.w, 0, arena));
     f.st.kernel = pvi_softmax_kernel_isa[isa];
     f.scratch = aligned_alloc(64, (pv_model_softmax.scratch(NULL, &f.dom, t->n) + 63) / 64 * 64);
     return f;
@@ -140,7 +140,7 @@ static void small_gradients_survive(void **state)
     const pv_rows v = { .n = 1, .p = 1, .ld = 1, .x = x, .y = y, .norm = norm };
     int64_t bad = 0;
     fixture f = start(&t, 3, PVI_BASE, 1);
-    PVT_OK(pv_model_softmax.begin(&f.st, NULL, &f.dom, w, arena));
+    PVT_OK(pv_model_softmax.begin(&f.st, NULL, &f.dom, w, 0, arena));
     pv_model_softmax.grad_sum(&f.st, NULL, &v, 10, g, &bad, f.scratch);
     PVT_REL(g[1], -(exp(-30) + exp(-29)), 1e-6);
     PVT_REL(g[0], exp(-30), 1e-6);
@@ -186,11 +186,11 @@ static void constants_and_refusals(void **state)
     PVT_NEAR(L, 2, 0);
     PVT_IS(pv_model_softmax.dim(NULL, &dom), 12);
     PVT_IS(pv_model_softmax.outputs(NULL, &dom), 4);
-    PVT_OK(pv_model_softmax.begin(&st, NULL, &dom, w, arena));
+    PVT_OK(pv_model_softmax.begin(&st, NULL, &dom, w, 0, arena));
     w[11] = -1e300;
-    PVT_IS(pv_model_softmax.begin(&st, NULL, &dom, w, arena), PV_E_NUMERIC);
+    PVT_IS(pv_model_softmax.begin(&st, NULL, &dom, w, 0, arena), PV_E_NUMERIC);
     dom.classes = 0;
-    PVT_IS(pv_model_softmax.begin(&st, NULL, &dom, w, arena), PV_E_UNSUPPORTED);
+    PVT_IS(pv_model_softmax.begin(&st, NULL, &dom, w, 0, arena), PV_E_UNSUPPORTED);
     dom.classes = 2;
     PVT_IS(pv_model_softmax.outputs(NULL, &dom), 1);
 }

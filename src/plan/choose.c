@@ -1,0 +1,183 @@
+/* choose.c - which plug-ins the settings name: model, penalty, set, optimiser, mechanism. */
+#include "plan/job.h"
+
+/* ---- plug-ins by name --------------------------------------------------------------------------- */
+
+typedef struct choices {
+    const char *names[128];
+    int64_t n;
+    char all[1024]; /* with commas */
+} choices;
+
+static void add_choices(pv_kind kind, choices *c)
+{
+    const pv_plugin *h;
+    for (int64_t i = 0; c->n < 128 && (h = pv_nth(kind, i)); i++) {
+        if (kind == PV_KIND_model && strcmp(h->name, "glm") == 0) continue; /* goes by the name of its link */
+        c->names[c->n++] = h->name;
+        const size_t used = strlen(c->all);
+        snprintf(c->all + used, sizeof c->all - used, "%s%s", used ? ", " : "", h->name);
+    }
+}
+
+static pv_status find_plugin(pv_ctx *ctx, pv_kind kind, const char *key, const char *name, const pv_plugin **out)
+{
+    choices c = { .n = 0 };
+    const bool model = kind == PV_KIND_link; /* model= names a link or a model of its own */
+    const char *const what = model ? "model" : pv_kind_name(kind);
+    *out = pv_find(kind, name);
+    if (*out) return PV_OK;
+    add_choices(kind, &c);
+    if (model) add_choices(PV_KIND_model, &c);
+    const char *near = pvi_nearest(name, c.names, c.n);
+    if (near) return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, did you mean %s?", key, name, what, near);
+    return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, there is %s", key, name, what, c.all);
+}
+
+/* model=cnn:conv16x3,... is short for model=cnn model.layers=conv16x3,... */
+static pv_status set_layers(pv_plan *plan, pv_arena *a, const pvi_model_choice *m, const char *layers)
+{
+    if (!pvi_param_find(m->named->params, "layers"))
+        return pvi_fail(plan->ctx, PV_E_PARAM, "model=%s: %s takes no layers, mlp and cnn do", plan->s.model,
+                        m->named->name);
+    return pvi_param_set(plan->ctx, a, "model.", m->named->params, m->named_cfg, "layers", layers);
+}
+
+bool pvi_model_is_auto(const pv_plan *plan)
+{
+    return strcmp(plan->s.model, "auto") == 0;
+}
+
+/* The model an optimiser is made for, where none was named or just a network. */
+static const char *trained_instead(const pv_plan *plan, const char *name)
+{
+    const pv_optimizer_ops *o = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, plan->s.optimizer);
+    return o && o->model && (pvi_model_is_auto(plan) || strcmp(name, "mlp") == 0) ? o->model : name;
+}
+
+/* Labels decide, and they are declared. */
+static const char *auto_model(int64_t classes)
+{
+    return classes == 0 ? "squared" : classes > 2 ? "softmax" : "logistic";
+}
+
+pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_model_choice *out)
+{
+    const char *colon = strchr(plan->s.model, ':'),
+               *name = pvi_model_is_auto(plan) ? auto_model(classes) : plan->s.model;
+    pv_status s;
+
+    memset(out, 0, sizeof *out);
+    if (colon && !(name = pvi_arena_strdup(a, plan->s.model, (size_t)(colon - plan->s.model))))
+        return pvi_nomem(plan->ctx);
+    name = trained_instead(plan, name);
+    const pv_plugin *link = pv_find(PV_KIND_link, name), *model = pv_find(PV_KIND_model, name);
+    if (model && strcmp(name, "glm") == 0)
+        return pvi_fail(plan->ctx, PV_E_PARAM, "model=glm: name the loss instead, for example model=logistic");
+    if (!link && !model && (s = find_plugin(plan->ctx, PV_KIND_link, "model", name, &link)) != PV_OK) return s;
+    out->named = link ? link : model;
+    if ((s = pvi_plugin_cfg(plan, a, "model.", out->named, &out->named_cfg)) != PV_OK) return s;
+    if (colon && (s = set_layers(plan, a, out, colon + 1)) != PV_OK) return s;
+    if (!link) {
+        out->ops = (const pv_model_ops *)model;
+        out->cfg = out->named_cfg;
+        return PV_OK;
+    }
+    pvi_glm_cfg *g = pv_arena_get(a, sizeof *g);
+    if (!g) return pvi_nomem(plan->ctx);
+    out->link = g->link = (const pv_link_ops *)link;
+    g->link_cfg = out->named_cfg;
+    out->ops = (const pv_model_ops *)pv_find(PV_KIND_model, "glm");
+    out->cfg = g;
+    return out->ops ? PV_OK : pvi_fail(plan->ctx, PV_E_INTERNAL, "no glm model registered");
+}
+
+uint32_t pvi_model_props(const pvi_model_choice *m)
+{
+    return m->link ? m->link->props : m->ops->props;
+}
+
+pvi_expect pvi_model_expect(const pvi_model_choice *m)
+{
+    pvi_expect e = { .classes = 0, .y_lo = -INFINITY, .y_hi = INFINITY };
+    if (pvi_model_props(m) & PV_CLASSIFY) e.classes = m->link ? 2 : -1;
+    if (pvi_model_props(m) & PV_ANY_LABEL) e.classes = -1;
+    e.pixels = (pvi_model_props(m) & PV_PIXELS) != 0;
+    return e;
+}
+
+pvi_expect pvi_auto_expect(const pv_plan *plan)
+{
+    const bool real = !isnan(plan->s.data.y_min) || !isnan(plan->s.data.y_max);
+    return (pvi_expect) { .classes = real ? 0 : -1, .y_lo = -INFINITY, .y_hi = INFINITY };
+}
+
+/* ---- penalty, set, optimiser ------------------------------------------------------------------------------------- */
+
+/* Settings of a set that is not there. */
+static pv_status refuse_orphans(const pv_plan *plan)
+{
+    for (const pvi_pair *p = plan->pairs; p; p = p->next)
+        if (strncmp(p->key, "set.", 4) == 0)
+            return pvi_fail(plan->ctx, PV_E_PARAM,
+                            "%s: there is no set; add set=l2ball, or another of `privet list set`", p->key);
+    return PV_OK;
+}
+
+static pv_status choose_reg_and_set(pvi_job *j)
+{
+    pv_plan *plan = j->plan;
+    const pv_plugin *head;
+    void *cfg;
+    pv_status s;
+
+    if (pv_find(PV_KIND_set, plan->s.reg) && !pv_find(PV_KIND_reg, plan->s.reg))
+        return pvi_fail(j->ctx, PV_E_PARAM, "reg=%s: that is a constraint set, write set=%s", plan->s.reg,
+                        plan->s.reg);
+    if ((s = find_plugin(j->ctx, PV_KIND_reg, "reg", plan->s.reg, &head)) != PV_OK) return s;
+    if ((s = pvi_plugin_cfg(plan, j->arena, "reg.", head, &cfg)) != PV_OK) return s;
+    j->prob.reg = (const pv_reg_ops *)head;
+    j->prob.reg_cfg = cfg;
+    if (strcmp(plan->s.set, "none") != 0) {
+        if ((s = find_plugin(j->ctx, PV_KIND_set, "set", plan->s.set, &head)) != PV_OK) return s;
+        if ((s = pvi_plugin_cfg(plan, j->arena, "set.", head, &cfg)) != PV_OK) return s;
+        j->prob.set = (const pv_set_ops *)head;
+        j->prob.set_cfg = cfg;
+        return PV_OK;
+    }
+    return refuse_orphans(plan);
+}
+
+static pv_status choose_optimizer(pvi_job *j)
+{
+    const pv_plugin *head;
+    const char *named = j->plan->s.optimizer;
+    if (strcmp(named, "auto") == 0)
+        named = j->model.ops->props & PV_BLOCKS ? "sbcd" : j->model.ops->start ? "sgd" : "pgd";
+    pv_status s = find_plugin(j->ctx, PV_KIND_optimizer, "optimizer", named, &head);
+    if (s != PV_OK) return s;
+    j->opt = (const pv_optimizer_ops *)head;
+    return pvi_plugin_cfg(j->plan, j->arena, "optimizer.", head, &j->opt_cfg);
+}
+
+/* An optimiser's proof is for one mechanism. */
+static pv_status check_mechanism(const pvi_job *j)
+{
+    const char *need = j->opt->ask[0].mech->head.name, *named = j->plan->s.mechanism;
+    const pv_plugin *head;
+    if (strcmp(named, "auto") == 0 || strcmp(named, need) == 0) return PV_OK;
+    const pv_status s = find_plugin(j->ctx, PV_KIND_mechanism, "mechanism", named, &head);
+    return s != PV_OK ? s
+                      : pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                                 "mechanism=%s: the proof of optimizer=%s is for mechanism=%s", named,
+                                 j->opt->head.name, need);
+}
+
+pv_status pvi_job_choose(pvi_job *j, int64_t classes)
+{
+    pv_status s = pvi_model_choose(j->plan, classes, j->arena, &j->model);
+    if (s == PV_OK) s = choose_reg_and_set(j);
+    if (s == PV_OK) s = choose_optimizer(j);
+    if (s == PV_OK) s = check_mechanism(j);
+    return s == PV_OK ? pvi_plan_accountant(j->plan, j->arena, &j->accountant) : s;
+}
