@@ -93,6 +93,11 @@ typedef struct pv_reader_ops {
     pv_plugin head;
     int (*probe)(const char *path, const uint8_t *magic, size_t n); /* 0..100, after decompression */
     pv_status (*read)(const void *cfg, struct pv_load *job);
+    bool tables; /* what a schema declares                                               */
+    bool images; /* without a declaration                                                */
+    /* Optional: reads several files as one, named PREFIX1SUFFIX, PREFIX2SUFFIX, ... up to so many. */
+    const char *part_prefix, *part_suffix;
+    int parts;
 } pv_reader_ops;
 
 /* ---- properties of losses, regularisers, problems --------------------------------- */
@@ -112,7 +117,17 @@ enum {
     PV_L1_FLAT = 8192u, /* set: ||w||_1 is constant on it, so an l1 penalty changes nothing    */
     PV_ANY_LABEL = 16384u, /* model: classes or numbers, its loss follows the labels          */
     PV_BLOCKS = 32768u, /* model: the gradient of each tensor is that of its own convex problem */
-    PV_PIXELS = 65536u  /* model: takes rows as bytes                                          */
+    PV_PIXELS = 65536u, /* model: takes rows as bytes                                          */
+    PV_OF_LINKS = 1u << 17, /* model: goes by the names of its links                            */
+    PV_FOR_NUMBERS = 1u << 18, /* link or model: what model=auto is for labels that are numbers,  */
+    PV_FOR_TWO = 1u << 19,     /*   two classes,                                                 */
+    PV_FOR_MANY = 1u << 20,    /*   more classes                                                 */
+    PV_NETWORK = 1u << 21, /* model: layers of a description                                       */
+    PV_DENSE = 1u << 22, /* network: one with PV_BLOCKS may stand in for it                         */
+    PV_LINEAR = 1u << 23, /* model: a weight for every column and class                             */
+    PV_ZERO = 1u << 24, /* regulariser: r = 0                                                      */
+    PV_L1_BALL = 1u << 25, /* set: { ||w||_1 <= R }                                                */
+    PV_ANY_MODEL = 1u << 26 /* every model has it                                                  */
 };
 
 /* ---- GLM link: phi of the margin and its derivatives, a vector at a time ----------- */
@@ -390,7 +405,7 @@ typedef struct pv_optimizer_ops {
     pv_status (*noise)(const void *cfg, const pv_problem *p, double *multiplier);
     /* With queries of Hessians: sets j->scale and j->plain, after resolve.                        */
     void (*weigh)(const void *cfg, const pv_problem *p, pv_joint *j);
-    const char *model; /* optional: the model it trains where none or mlp is named              */
+    uint32_t auto_for; /* optimizer=auto is this one for models with these properties, more of them first; 0: never */
     /* Optional: a second bound under further assumptions, below the certified epsilon, as a JSON object that a
      * certificate carries beside its own and that is never charged; left alone: there is none.  */
     pv_status (*conditional)(const void *cfg, const pv_problem *p, const pv_event *total, double certified,
@@ -405,7 +420,7 @@ typedef struct pv_optimizer_ops {
  * regulariser without prox is left to g (pv_reg_grad), as everywhere.                           */
 typedef struct pv_mirror_ops {
     pv_plugin head;
-    const char *set; /* the set it is the default for; NULL: none                               */
+    uint32_t on; /* property of the sets it is made for, and the default on; 0: any set         */
     pv_status (*check)(pv_ctx *ctx, const pv_reg_ops *reg, const pv_set_ops *set); /* or PV_E_UNSUPPORTED */
     void (*step)(const pv_problem *p, double eta, const double *g, double *w);
     double (*divergence)(const pv_problem *p, const double *x, const double *w);

@@ -112,7 +112,8 @@ ROW(weights)
 {
     (void)settings, (void)said;
     if (pv_find(PV_KIND_link, c->model)) return c->weights == c->features;
-    return strcmp(c->model, "softmax") != 0 || c->weights % c->features == 0;
+    const pv_model_ops *m = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, c->model);
+    return !m || !(m->props & PV_LINEAR) || c->weights % c->features == 0;
 }
 
 /* (2) */
@@ -207,15 +208,40 @@ ROW(step)
     return said->type == PVI_JNUM && near(constant(c, "step"), said->num * (sum ? c->batch : 1.0));
 }
 
+/* The penalty's own settings, as they stand in the certificate; NULL: they cannot be read. */
+static void *reg_cfg(const pv_reg_ops *reg, const pvi_json *settings, pv_arena *a)
+{
+    void *cfg = pv_arena_get(a, reg->head.cfg_size + 1);
+    if (!cfg) return NULL;
+    pvi_param_defaults(reg->head.params, cfg);
+    for (const pv_param *r = reg->head.params; r->key; r++) {
+        char key[64];
+        snprintf(key, sizeof key, "reg.%s", r->key);
+        const double x = number(settings, key);
+        if (r->type == PV_F64 && !isnan(x)) memcpy((char *)cfg + r->offset, &x, sizeof x);
+    }
+    return cfg;
+}
+
 /* Strong convexity of the penalty; none without one. */
 ROW(shrinkage)
 {
-    const pvi_json *reg = pvi_json_get(settings, "reg");
-    const double ratio = number(settings, "reg.l1_ratio"), s = constant(c, "shrinkage");
+    const pvi_json *named = pvi_json_get(settings, "reg");
+    const pv_reg_ops *reg = named && named->type == PVI_JSTR
+                                ? (const pv_reg_ops *)(const void *)pv_find(PV_KIND_reg, named->text)
+                                : NULL;
+    const double s = constant(c, "shrinkage");
     if (!c->conditional) return true;
-    if (!said || said->type != PVI_JNUM) return s == 0.0;
-    if (is_text(reg, "l2")) return near(s, said->num);
-    return is_text(reg, "elastic") ? near(s, said->num * (1.0 - ratio)) : s == 0.0;
+    if (!reg || (said && said->type != PVI_JNUM)) return s == 0.0;
+    pv_ctx *ctx;
+    if (pv_ctx_create(NULL, &ctx) != PV_OK) return false;
+    pv_arena *a = pvi_arena_create(ctx);
+    const void *cfg = a ? reg_cfg(reg, settings, a) : NULL;
+    const double strong = cfg && reg->prox && reg->strong ? reg->strong(cfg) : 0.0;
+    const bool agrees = cfg && (strong == 0.0 ? s == 0.0 : near(s, strong));
+    pvi_arena_free(a);
+    pv_ctx_free(ctx);
+    return agrees;
 }
 
 /* ---- the table ---------------------------------------------------------------------------------------------- */

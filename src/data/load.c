@@ -54,7 +54,6 @@ const char *pvi_told(const struct pv_load *job, const char *why)
     return job->cfg->messages == PVI_TELL_PLACE ? "refused; data.messages=full tells why, and quotes it" : why;
 }
 
-extern const pv_reader_ops pv_reader_cifar;
 
 /* ---- which reader -------------------------------------------------------------------------------- */
 static pv_status unknown_reader(pv_ctx *ctx, const char *name)
@@ -111,6 +110,14 @@ static pv_status check_kind(const struct pv_load *job, const pv_reader_ops *foun
         only_binary && strncmp(trained, "rows", 4) == 0 ? "; data.labels= would name the labels of a text file" : "");
 }
 
+static const pv_reader_ops *table_reader(void)
+{
+    const pv_plugin *h;
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_reader, i)); i++)
+        if (((const pv_reader_ops *)(const void *)h)->tables) return (const pv_reader_ops *)(const void *)h;
+    return NULL;
+}
+
 static pv_status choose(const struct pv_load *job, const pv_reader_ops **out)
 {
     const char *format = job->cfg->format ? job->cfg->format : "auto", *path = pvi_source_path(job->src);
@@ -123,7 +130,7 @@ static pv_status choose(const struct pv_load *job, const pv_reader_ops **out)
     const pv_reader_ops *found = best_reader(job, &score);
     const pv_status bad = check_kind(job, found, score);
     if (bad != PV_OK) return bad;
-    *out = job->schema ? (const pv_reader_ops *)pv_find(PV_KIND_reader, "csv") : found; /* only tables have one */
+    *out = job->schema ? table_reader() : found; /* only tables have one */
     if (*out) return PV_OK;
     return pvi_fail(job->ctx, PV_E_FORMAT, "%s:1:1: neither LIBSVM lines nor a table; data.format= names the format",
                     path);
@@ -176,9 +183,9 @@ static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
     pv_status s = pvi_paths(job);
     if (s == PV_OK) s = pvi_source_open(job->ctx, job->file[0], job->cfg->max_expansion, &job->src);
     if (s == PV_OK) s = choose(job, &reader);
-    if (s == PV_OK && job->files > 1 && reader != &pv_reader_cifar)
-        s = pvi_fail(job->ctx, PV_E_PARAM, "data.path=%s: several files work with data.format=cifar only",
-                     job->cfg->path);
+    if (s == PV_OK && job->files > 1 && !reader->parts)
+        s = pvi_fail(job->ctx, PV_E_PARAM, "data.path=%s: data.format=%s reads one file, not several", job->cfg->path,
+                     reader->head.name);
     if (s == PV_OK) s = reader->read(NULL, job);
     if (s == PV_OK) s = pvi_build_end(job->out, m);
     if (s == PV_OK) s = pvi_image_check(job, (*m)->domain.p - (job->cfg->bias != 0));

@@ -1,16 +1,12 @@
-/* paths.c - one setting, several files: data.path as a list with commas, or as the batches of CIFAR-10.
+/* paths.c - one setting, several files: data.path as a list with commas, or as the parts that a reader knows by name.
  *
- *   a file               itself; the first training batch (data_batch_1.bin) brings data_batch_2.bin ... _5.bin
- *                        beside it
- *   a folder             its data_batch_1.bin ... data_batch_5.bin, as many as there are from the first on
+ *   a file               itself; the first part (data_batch_1.bin of CIFAR-10) brings the others beside it
+ *   a folder             the parts in it, as many as there are from the first on
  *   a,b,c                these files, when there is none of that name
  * Each may end in .gz or .bz2 as well. */
 #include "reader.h"
 
 #include <sys/stat.h>
-
-enum { BATCHES = 5 };
-static const char batch_1[] = "data_batch_1.bin";
 
 static bool is_kind(const char *path, mode_t kind)
 {
@@ -18,21 +14,23 @@ static bool is_kind(const char *path, mode_t kind)
     return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
 }
 
-/* folder/data_batch_k.bin, then what follows the name of the first. */
-static const char *batch_name(struct pv_load *job, const char *folder, size_t len, int k, const char *tail)
+/* folder/PREFIXkSUFFIX, then what follows the name of the first. */
+static const char *part_name(struct pv_load *job, const pv_reader_ops *r, const char *folder, size_t len, int k,
+                             const char *tail)
 {
-    const size_t size = len + sizeof batch_1 + strlen(tail);
+    const size_t size = len + strlen(r->part_prefix) + 12 + strlen(r->part_suffix) + strlen(tail);
     char *out = pv_arena_get(job->arena, size);
-    if (out) snprintf(out, size, "%.*sdata_batch_%d.bin%s", (int)len, folder, k, tail);
+    if (out) snprintf(out, size, "%.*s%s%d%s%s", (int)len, folder, r->part_prefix, k, r->part_suffix, tail);
     return out;
 }
 
-static pv_status find_batches(struct pv_load *job, const char *folder, size_t len, const char *tail)
+static pv_status find_parts(struct pv_load *job, const pv_reader_ops *r, const char *folder, size_t len,
+                            const char *tail)
 {
-    const char **file = pv_arena_get(job->arena, sizeof *file * BATCHES);
+    const char **file = pv_arena_get(job->arena, sizeof *file * (size_t)r->parts);
     if (!file) return pvi_nomem(job->ctx);
-    for (job->files = 0; job->files < BATCHES; job->files++) {
-        const char *name = batch_name(job, folder, len, (int)job->files + 1, tail);
+    for (job->files = 0; job->files < r->parts; job->files++) {
+        const char *name = part_name(job, r, folder, len, (int)job->files + 1, tail);
         if (!name) return pvi_nomem(job->ctx);
         if (!is_kind(name, S_IFREG)) break;
         file[job->files] = name;
@@ -41,21 +39,42 @@ static pv_status find_batches(struct pv_load *job, const char *folder, size_t le
     return PV_OK;
 }
 
+/* The i-th reader that knows parts by name; NULL: no more. */
+static const pv_reader_ops *reader_of_parts(int64_t i)
+{
+    const pv_plugin *h;
+    for (int64_t k = 0; (h = pv_nth(PV_KIND_reader, k)); k++) {
+        const pv_reader_ops *r = (const pv_reader_ops *)(const void *)h;
+        if (r->parts && i-- == 0) return r;
+    }
+    return NULL;
+}
+
 static pv_status read_folder(struct pv_load *job)
 {
     static const char *const tail[] = { "", ".gz", ".bz2" };
     const char *path = job->cfg->path;
     const size_t len = strlen(path), size = len + 2;
+    const pv_reader_ops *r;
     char *folder = pv_arena_get(job->arena, size);
     if (!folder) return pvi_nomem(job->ctx);
     snprintf(folder, size, "%s%s", path, path[len - 1] == '/' ? "" : "/");
-    for (size_t i = 0; i < sizeof tail / sizeof *tail; i++) {
-        const pv_status s = find_batches(job, folder, strlen(folder), tail[i]);
-        if (s != PV_OK || job->files) return s;
-    }
+    for (int64_t k = 0; (r = reader_of_parts(k)); k++)
+        for (size_t i = 0; i < sizeof tail / sizeof *tail; i++) {
+            const pv_status s = find_parts(job, r, folder, strlen(folder), tail[i]);
+            if (s != PV_OK || job->files) return s;
+        }
     job->file = &job->cfg->path; /* refused when it is opened */
     job->files = 1;
     return PV_OK;
+}
+
+/* What follows the name of a first part; NULL: it is none. */
+static const char *after_first_part(const pv_reader_ops *r, const char *name)
+{
+    const size_t n = strlen(r->part_prefix), m = strlen(r->part_suffix);
+    const bool first = strncmp(name, r->part_prefix, n) == 0 && name[n] == '1' && strncmp(name + n + 1, r->part_suffix, m) == 0;
+    return first ? name + n + 1 + m : NULL;
 }
 
 static pv_status split_list(struct pv_load *job)
@@ -87,8 +106,11 @@ pv_status pvi_paths(struct pv_load *job)
     job->file = &job->cfg->path;
     job->files = 1;
     if (is_kind(path, S_IFDIR)) return read_folder(job);
-    if (is_kind(path, S_IFREG) && strncmp(name, batch_1, sizeof batch_1 - 1) == 0)
-        return find_batches(job, path, (size_t)(name - path), name + sizeof batch_1 - 1);
+    const pv_reader_ops *r;
+    for (int64_t k = 0; is_kind(path, S_IFREG) && (r = reader_of_parts(k)); k++) {
+        const char *tail = after_first_part(r, name);
+        if (tail) return find_parts(job, r, path, (size_t)(name - path), tail);
+    }
     struct stat st;
     return strchr(path, ',') && stat(path, &st) != 0 ? split_list(job) : PV_OK;
 }

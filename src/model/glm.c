@@ -208,6 +208,7 @@ const pv_model_ops pv_model_glm = {
               .cfg_size = sizeof(pvi_glm_cfg),
               .state_size = sizeof(pvi_glm_state),
               .params = pv_no_params },
+    .props = PV_OF_LINKS,
     .dim = dim,
     .scratch = scratch_size,
     .begin = begin,

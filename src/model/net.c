@@ -69,7 +69,7 @@ pv_status pvi_net_open(void *c_, const pv_domain *dom, pv_ctx *ctx)
     return s;
 }
 
-static int64_t dim(const void *cfg, const pv_domain *dom)
+int64_t pvi_net_dim(const void *cfg, const pv_domain *dom)
 {
     (void)dom;
     return ((const pvi_net_cfg *)cfg)->net.d;
@@ -125,7 +125,7 @@ static double start_range(const pvi_net *net, int64_t i)
     return sqrt(6.0 / (in + out));
 }
 
-static void start(const void *cfg, const pv_domain *dom, double *w)
+void pvi_net_start(const void *cfg, const pv_domain *dom, double *w)
 {
     const pvi_net_cfg *c = cfg;
     stream s = { .seed = (uint64_t)c->seed };
@@ -140,7 +140,7 @@ static void start(const void *cfg, const pv_domain *dom, double *w)
     }
 }
 
-static int64_t tensors(const void *cfg, const pv_domain *dom, int64_t *sizes)
+int64_t pvi_net_tensors(const void *cfg, const pv_domain *dom, int64_t *sizes)
 {
     const pvi_net *net = &((const pvi_net_cfg *)cfg)->net;
     int64_t n = 0;
@@ -313,7 +313,7 @@ static double value_sum(const void *st, const void *cfg, const pv_rows *rows, vo
     return sum;
 }
 
-static int64_t outputs(const void *cfg, const pv_domain *dom)
+int64_t pvi_net_outputs(const void *cfg, const pv_domain *dom)
 {
     (void)cfg;
     return dom->classes <= 2 ? 1 : dom->classes;
@@ -364,7 +364,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
         ROW("flip", PV_BOOL, flip, 0, 0, 1, false, "views have left and right exchanged at random", NULL),           \
         ROW("seed", PV_I64, seed, 1, 0, 9e15, false, "of the public start weights and views", NULL)
 
-#define NET_MODEL(cname, text, what, views, default_layers)                                                          \
+#define NET_MODEL(cname, text, what, views, default_layers, more)                                                    \
     static const pv_param cname##_params[] = {                                                                       \
         ROW("layers", PV_STR, layers, 0, 0, 0, true, "the network, layer by layer", default_layers),                 \
         COMMON_ROWS(views),                                                                                          \
@@ -378,33 +378,32 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
                   .cfg_size = sizeof(pvi_net_cfg),                                                                   \
                   .state_size = sizeof(pvi_net_state),                                                               \
                   .params = cname##_params },                                                                        \
-        .props = PV_ANY_LABEL | PV_PIXELS,                                                                           \
-        .dim = dim,                                                                                                  \
+        .props = PV_ANY_LABEL | PV_PIXELS | PV_NETWORK | (more),\
+        .dim = pvi_net_dim,                                                                                                  \
         .scratch = scratch_size,                                                                                     \
         .begin = begin,                                                                                              \
         .grad_sum = grad_sum,                                                                                        \
         .rounding = rounding,                                                                                        \
         .value_sum = value_sum,                                                                                      \
-        .outputs = outputs,                                                                                          \
+        .outputs = pvi_net_outputs,                                                                                          \
         .predict = predict,                                                                                          \
         .constants = constants,                                                                                      \
         .open = pvi_net_open,                                                                                        \
-        .start = start,                                                                                              \
-        .tensors = tensors,                                                                                          \
+        .start = pvi_net_start,                                                                                              \
+        .tensors = pvi_net_tensors,                                                                                          \
         .clip = 1.0,                                                                                                 \
     }
 
 NET_MODEL(mlp, "mlp", "a network on tables: layers of a description, dense64,relu,dense unless said", 1,
-          "dense64,relu,dense");
+          "dense64,relu,dense", PV_DENSE);
 NET_MODEL(cnn, "cnn", "a network on images: layers of a description, for example conv16x3,relu,pool2,dense", 1,
-          "conv16x3same,relu,pool2,conv32x3same,relu,pool2,dense");
+          "conv16x3same,relu,pool2,conv32x3same,relu,pool2,dense", 0);
 NET_MODEL(mnist_cnn, "mnist-cnn", "the tutorial network for MNIST: two convolutions, two dense layers", 3,
-          "conv16x8s2same,relu,pool2s1,conv32x4s2valid,relu,pool2s1,flatten,dense32,relu,dense");
+          "conv16x8s2same,relu,pool2s1,conv32x4s2valid,relu,pool2s1,flatten,dense32,relu,dense", 0);
 NET_MODEL(cifar_cnn, "cifar-cnn", "the tutorial network for CIFAR-10: two convolutions, three dense layers", 1,
-          "conv64x5same,relu,pool3s2,conv64x5same,relu,pool3s2,flatten,dense384,relu,dense192,relu,dense");
+          "conv64x5same,relu,pool3s2,conv64x5same,relu,pool3s2,flatten,dense384,relu,dense192,relu,dense", 0);
 
-extern const pv_model_ops pv_model_split_mlp; /* opens its network itself */
 bool pvi_is_net(const pv_model_ops *model)
 {
-    return model->open == pvi_net_open || model == &pv_model_split_mlp;
+    return model->props & PV_NETWORK;
 }

@@ -72,6 +72,11 @@ typedef struct pvi_net_cfg {
 } pvi_net_cfg;
 /* The slot `open`: reads the layers and checks them against the domain. */
 pv_status pvi_net_open(void *cfg, const pv_domain *dom, pv_ctx *ctx);
+/* Of every network: contract slots of pv_model_ops. */
+int64_t pvi_net_dim(const void *cfg, const pv_domain *dom);
+void pvi_net_start(const void *cfg, const pv_domain *dom, double *w);
+int64_t pvi_net_tensors(const void *cfg, const pv_domain *dom, int64_t *sizes);
+int64_t pvi_net_outputs(const void *cfg, const pv_domain *dom);
 bool pvi_is_net(const pv_model_ops *model); /* its cfg is a pvi_net_cfg */
 
 /* A product that may have lost digits below the normal range is 0: a relative bound then holds for all others. */

@@ -35,7 +35,6 @@
 
 extern const pvi_split_kernel PVI_DECLARE_ISA(pvi_split_kernel);
 const pvi_split_kernel *const pvi_split_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_split_kernel);
-extern const pv_model_ops pv_model_mlp; /* start weights, dimensions and tensors are the same */
 
 enum { BATCH = PVI_SPLIT_BATCH, LOSS_SQUARED = 2 };
 
@@ -453,26 +452,6 @@ static void predict(const void *st, const void *cfg, const pv_rows *rows, float 
     }
 }
 
-static int64_t dim(const void *cfg, const pv_domain *dom)
-{
-    return pv_model_mlp.dim(cfg, dom);
-}
-
-static void start(const void *cfg, const pv_domain *dom, double *w)
-{
-    pv_model_mlp.start(cfg, dom, w);
-}
-
-static int64_t tensors(const void *cfg, const pv_domain *dom, int64_t *sizes)
-{
-    return pv_model_mlp.tensors(cfg, dom, sizes);
-}
-
-static int64_t outputs(const void *cfg, const pv_domain *dom)
-{
-    return pv_model_mlp.outputs(cfg, dom);
-}
-
 /* L: of each layer's problem on its own; what clipping leaves of cross-entropy need not be convex. */
 static void constants(const void *cfg, const pv_domain *dom, double *G, double *L)
 {
@@ -507,18 +486,18 @@ const pv_model_ops pv_model_split_mlp = {
               .cfg_size = sizeof(pvi_net_cfg),
               .state_size = sizeof(pvi_split_state),
               .params = params },
-    .props = PV_ANY_LABEL | PV_BLOCKS,
-    .dim = dim,
+    .props = PV_ANY_LABEL | PV_BLOCKS | PV_NETWORK,
+    .dim = pvi_net_dim,
     .scratch = scratch_size,
     .begin = begin,
     .grad_sum = grad_sum,
     .rounding = rounding,
     .value_sum = value_sum,
-    .outputs = outputs,
+    .outputs = pvi_net_outputs,
     .predict = predict,
     .constants = constants,
     .open = open_split,
-    .start = start,
-    .tensors = tensors,
+    .start = pvi_net_start,
+    .tensors = pvi_net_tensors,
     .clip = 0.3,
 };

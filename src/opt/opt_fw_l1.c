@@ -39,7 +39,7 @@ static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
 static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
-    if (strcmp(p->reg->head.name, "none") != 0)
+    if (!(p->reg->props & PV_ZERO))
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "optimizer=fw-l1 has no step for reg=%s: use reg=none, the set keeps w small",
                         p->reg->head.name);

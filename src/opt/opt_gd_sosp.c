@@ -25,7 +25,7 @@
  * Cost      one pass with a rank-k update and one eigendecomposition per step; 3 d^2 doubles.
  * Reference D. Wang, C. Chen, J. Xu, Differentially private empirical risk minimization with non-convex loss
  *           functions, ICML 2019, Algorithm 2; here as the DP-GD of Wang, Xu 2020. */
-#include "opt/second.h"
+#include "opt/second_order.h"
 
 typedef struct cfg {
     pvi_second_cfg second;

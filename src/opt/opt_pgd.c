@@ -102,6 +102,7 @@ const pv_optimizer_ops pv_optimizer_pgd = {
               .cfg_size = sizeof(cfg),
               .state_size = sizeof(state),
               .params = params },
+    .auto_for = PV_ANY_MODEL,
     .needs = PV_PROX,
     .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_full, NULL } },
     .resolve = resolve,

@@ -240,6 +240,6 @@ const pv_optimizer_ops pv_optimizer_sbcd = {
     .step = step,
     .steps = pvi_loop_steps,
     .noise = noise,
-    .model = "split-mlp",
+    .auto_for = PV_ANY_MODEL | PV_NETWORK | PV_BLOCKS,
     .conditional = conditional,
 };

@@ -106,6 +106,7 @@ const pv_optimizer_ops pv_optimizer_sgd = {
               .cfg_size = sizeof(cfg),
               .state_size = sizeof(state),
               .params = params },
+    .auto_for = PV_ANY_MODEL | PV_NETWORK,
     .needs = PV_PROX,
     .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_poisson, NULL } },
     .resolve = resolve,

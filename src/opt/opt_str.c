@@ -16,7 +16,7 @@
  * Defaults  T = 48, growth 1; a sample holds n/10 rows (at least 512): sampler.batch.
  * Cost      sum_t u_t samples, and T eigendecompositions; 7 d^2 doubles, and turned rows as floats.
  * Reference D. Wang, J. Xu 2020, Algorithm 2; Abadi et al. 2016 for the sampled Gaussian. */
-#include "opt/region.h"
+#include "opt/trust_region.h"
 
 static pv_status noise(const void *c_, const pv_problem *p, double *z)
 {
@@ -40,15 +40,15 @@ const pv_optimizer_ops pv_optimizer_str = {
               .summary = "private trust region on Poisson samples of the rows",
               .reference = "Wang, Xu 2020 (DP-STR)",
               .cfg_size = sizeof(pvi_second_cfg),
-              .state_size = sizeof(pvi_region),
-              .params = pvi_region_params },
+              .state_size = sizeof(pvi_trust_region),
+              .params = pvi_trust_region_params },
     .needs = PV_SMOOTH | PV_HESSIAN,
     .ask = { { &pvi_query_hessian, &pv_mechanism_gaussian, &pvi_poisson, NULL },
-             { &pvi_query_moments, &pv_mechanism_gaussian, &pvi_poisson, pvi_metric_wanted } },
-    .resolve = pvi_region_resolve,
+             { &pvi_query_moments, &pv_mechanism_gaussian, &pvi_poisson, pvi_precondition_wanted } },
+    .resolve = pvi_trust_region_resolve,
     .plan = pvi_second_plan,
-    .init = pvi_region_init,
-    .step = pvi_region_step,
+    .init = pvi_trust_region_init,
+    .step = pvi_trust_region_step,
     .steps = pvi_loop_steps,
     .noise = noise,
     .weigh = pvi_second_weigh,

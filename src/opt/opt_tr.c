@@ -3,11 +3,11 @@
  * Solves    min (1/n) sum_i f(w; z_i) + r(w), f and r twice differentiable, not necessarily convex
  * Iterates  (g_t, H_t) = ask(w)        one joint release: clipped, summed, noised, metered        (1)
  *           h_t = argmin_{||h|| <= r} <g_t, h> + h'H_t h/2, globally                                       (2)
- *           w <- w + h_t, and r by how well (2) predicted the gradient at its end (region.c),
- *           all in coordinates that a first release of second moments gives (metric.c)
- * Returns   the mean of the last half of the iterates, moved to a lower local minimum if the penalty has many (settle.c)
+ *           w <- w + h_t, and r by how well (2) predicted the gradient at its end (trust_region.c),
+ *           all in coordinates that a first release of second moments gives (precondition.c)
+ * Returns   the mean of the last half of the iterates, moved to a lower local minimum if the penalty has many (basins.c)
  *
- * Names     T: steps   r: radius   u_t: events spent on step t (second.c)
+ * Names     T: steps   r: radius   u_t: events spent on step t (second_order.c)
  * Privacy   (1) is one Gaussian release of a vector whose sensitivity is derived in plan/noise.c (8); all else is a
  *           function of released values.  The run costs u_0 + sum_t u_t Gaussian events of equal noise and nothing
  *           more, u_0 for second moments (noise.c (9)).
@@ -21,12 +21,12 @@
  *           calibration=paper has none of (a)-(e) but its own sensitivities 2 G and 2 K sqrt d with equal shares, and
  *           the variances 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi) of its Theorem 14 (paper.c (9)); what is certified
  *           is the accountant's epsilon for them.
- * Defaults  T = 48, growth 1; the rest in region.c.
+ * Defaults  T = 48, growth 1; the rest in trust_region.c.
  * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 7 d^2 doubles,
  *           and turned rows as floats.
  * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region
  *           method, ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */
-#include "opt/region.h"
+#include "opt/trust_region.h"
 
 static pv_status noise(const void *c_, const pv_problem *p, double *z)
 {
@@ -40,15 +40,15 @@ const pv_optimizer_ops pv_optimizer_tr = {
               .summary = "private trust region: noisy gradient and Hessian in one release",
               .reference = "Wang, Xu 2020 (DP-TR)",
               .cfg_size = sizeof(pvi_second_cfg),
-              .state_size = sizeof(pvi_region),
-              .params = pvi_region_params },
+              .state_size = sizeof(pvi_trust_region),
+              .params = pvi_trust_region_params },
     .needs = PV_SMOOTH | PV_HESSIAN,
     .ask = { { &pvi_query_hessian, &pv_mechanism_gaussian, &pvi_full, NULL },
-             { &pvi_query_moments, &pv_mechanism_gaussian, &pvi_full, pvi_metric_wanted } },
-    .resolve = pvi_region_resolve,
+             { &pvi_query_moments, &pv_mechanism_gaussian, &pvi_full, pvi_precondition_wanted } },
+    .resolve = pvi_trust_region_resolve,
     .plan = pvi_second_plan,
-    .init = pvi_region_init,
-    .step = pvi_region_step,
+    .init = pvi_trust_region_init,
+    .step = pvi_trust_region_step,
     .steps = pvi_loop_steps,
     .noise = noise,
     .weigh = pvi_second_weigh,

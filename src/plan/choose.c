@@ -9,11 +9,16 @@ typedef struct choices {
     char all[1024]; /* with commas */
 } choices;
 
+static const pv_model_ops *model_of(const pv_plugin *h)
+{
+    return (const pv_model_ops *)(const void *)h;
+}
+
 static void add_choices(pv_kind kind, choices *c)
 {
     const pv_plugin *h;
     for (int64_t i = 0; c->n < 128 && (h = pv_nth(kind, i)); i++) {
-        if (kind == PV_KIND_model && strcmp(h->name, "glm") == 0) continue; /* goes by the name of its link */
+        if (kind == PV_KIND_model && model_of(h)->props & PV_OF_LINKS) continue;
         c->names[c->n++] = h->name;
         const size_t used = strlen(c->all);
         snprintf(c->all + used, sizeof c->all - used, "%s%s", used ? ", " : "", h->name);
@@ -48,17 +53,31 @@ bool pvi_model_is_auto(const pv_plan *plan)
     return strcmp(plan->s.model, "auto") == 0;
 }
 
-/* The model an optimiser is made for, where none was named or just a network. */
+/* The first link or model with these properties; NULL: none. */
+static const pv_plugin *model_with(uint32_t props)
+{
+    const pv_plugin *h;
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_link, i)); i++)
+        if ((((const pv_link_ops *)(const void *)h)->props & props) == props) return h;
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_model, i)); i++)
+        if ((model_of(h)->props & props) == props) return h;
+    return NULL;
+}
+
+/* An optimiser that needs blocks trains a network that has them, where none was named or just a dense one. */
 static const char *trained_instead(const pv_plan *plan, const char *name)
 {
     const pv_optimizer_ops *o = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, plan->s.optimizer);
-    return o && o->model && (pvi_model_is_auto(plan) || strcmp(name, "mlp") == 0) ? o->model : name;
+    const pv_plugin *named = pv_find(PV_KIND_model, name), *blocks = model_with(PV_BLOCKS);
+    if (!o || !(o->needs & PV_BLOCKS) || !blocks) return name;
+    return pvi_model_is_auto(plan) || (named && model_of(named)->props & PV_DENSE) ? blocks->name : name;
 }
 
 /* Labels decide, and they are declared. */
 static const char *auto_model(int64_t classes)
 {
-    return classes == 0 ? "squared" : classes > 2 ? "softmax" : "logistic";
+    const pv_plugin *h = model_with(classes == 0 ? PV_FOR_NUMBERS : classes > 2 ? PV_FOR_MANY : PV_FOR_TWO);
+    return h ? h->name : "auto";
 }
 
 pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_model_choice *out)
@@ -72,8 +91,9 @@ pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_mode
         return pvi_nomem(plan->ctx);
     name = trained_instead(plan, name);
     const pv_plugin *link = pv_find(PV_KIND_link, name), *model = pv_find(PV_KIND_model, name);
-    if (model && strcmp(name, "glm") == 0)
-        return pvi_fail(plan->ctx, PV_E_PARAM, "model=glm: name the loss instead, for example model=logistic");
+    if (model && model_of(model)->props & PV_OF_LINKS)
+        return pvi_fail(plan->ctx, PV_E_PARAM, "model=%s: name the loss instead, for example model=%s", name,
+                        auto_model(2));
     if (!link && !model && (s = find_plugin(plan->ctx, PV_KIND_link, "model", name, &link)) != PV_OK) return s;
     out->named = link ? link : model;
     if ((s = pvi_plugin_cfg(plan, a, "model.", out->named, &out->named_cfg)) != PV_OK) return s;
@@ -87,9 +107,10 @@ pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_mode
     if (!g) return pvi_nomem(plan->ctx);
     out->link = g->link = (const pv_link_ops *)link;
     g->link_cfg = out->named_cfg;
-    out->ops = (const pv_model_ops *)pv_find(PV_KIND_model, "glm");
+    const pv_plugin *by_links = model_with(PV_OF_LINKS);
+    out->ops = by_links ? model_of(by_links) : NULL;
     out->cfg = g;
-    return out->ops ? PV_OK : pvi_fail(plan->ctx, PV_E_INTERNAL, "no glm model registered");
+    return out->ops ? PV_OK : pvi_fail(plan->ctx, PV_E_INTERNAL, "no model takes links");
 }
 
 uint32_t pvi_model_props(const pvi_model_choice *m)
@@ -148,12 +169,26 @@ static pv_status choose_reg_and_set(pvi_job *j)
     return refuse_orphans(plan);
 }
 
+/* Of those for models like this one, the one that asks most of them. */
+static const char *auto_optimizer(uint32_t props)
+{
+    const pv_plugin *h;
+    const char *best = "auto";
+    uint32_t most = 0;
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
+        const uint32_t wants = ((const pv_optimizer_ops *)(const void *)h)->auto_for;
+        if (wants & ~(props | PV_ANY_MODEL) || __builtin_popcount(wants) <= __builtin_popcount(most)) continue;
+        most = wants;
+        best = h->name;
+    }
+    return best;
+}
+
 static pv_status choose_optimizer(pvi_job *j)
 {
     const pv_plugin *head;
     const char *named = j->plan->s.optimizer;
-    if (strcmp(named, "auto") == 0)
-        named = j->model.ops->props & PV_BLOCKS ? "sbcd" : j->model.ops->start ? "sgd" : "pgd";
+    if (strcmp(named, "auto") == 0) named = auto_optimizer(j->model.ops->props);
     pv_status s = find_plugin(j->ctx, PV_KIND_optimizer, "optimizer", named, &head);
     if (s != PV_OK) return s;
     j->opt = (const pv_optimizer_ops *)head;

@@ -5,21 +5,32 @@
  * the ordinary proximal step, exact wherever prox.c is. */
 #include "reg.h"
 
+extern const pv_mirror_ops pv_mirror_euclidean;
+
 const pv_mirror_ops *pvi_mirror_default(const pv_set_ops *set)
 {
-    for (int64_t i = 0; pv_nth(PV_KIND_mirror, i); i++) {
+    for (int64_t i = 0; set && pv_nth(PV_KIND_mirror, i); i++) {
         const pv_mirror_ops *m = (const pv_mirror_ops *)pv_nth(PV_KIND_mirror, i);
-        if (set && m->set && strcmp(m->set, set->head.name) == 0) return m;
+        if (m->on & set->props) return m;
     }
-    return (const pv_mirror_ops *)pv_find(PV_KIND_mirror, "euclidean");
+    return &pv_mirror_euclidean;
+}
+
+/* A set that the map is made for. */
+static const char *made_for(const pv_mirror_ops *map)
+{
+    const pv_plugin *h;
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_set, i)); i++)
+        if (((const pv_set_ops *)(const void *)h)->props & map->on) return h->name;
+    return "?";
 }
 
 pv_status pvi_mirror_l1_check(pv_ctx *ctx, const pv_mirror_ops *map, const pv_reg_ops *reg, const pv_set_ops *set)
 {
-    if (!set || strcmp(set->head.name, map->set) != 0)
+    if (!set || !(set->props & map->on))
         return pvi_fail(ctx, PV_E_UNSUPPORTED,
                         "mirror=%s works on set=%s only, not on set=%s; mirror=euclidean would work", map->head.name,
-                        map->set, set ? set->head.name : "none");
+                        made_for(map), set ? set->head.name : "none");
     if (!reg || !reg->prox) return PV_OK;
     if ((reg->props & PV_ELASTIC) && !(reg->props & PV_STRONG)) return PV_OK; /* no quadratic part */
     return pvi_fail(ctx, PV_E_UNSUPPORTED,

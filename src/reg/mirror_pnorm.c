@@ -140,7 +140,7 @@ const pv_mirror_ops pv_mirror_pnorm = {
               .summary = "||x||_q^2/2, q = 1 + 1/ln d, on the l1 ball",
               .reference = "Ben-Tal, Margalit, Nemirovski 2001",
               .params = pv_no_params },
-    .set = "l1ball",
+    .on = PV_L1_BALL,
     .check = check,
     .step = step,
     .divergence = divergence,

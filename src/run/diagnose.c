@@ -102,7 +102,7 @@ pv_status pvi_diagnose_create(const pvi_job *j, const pvi_matrix *m, pv_arena *a
     }
     for (int64_t i = 0; i < x->slots; i++)
         if (!(x->slot[i].g = pv_arena_f64(a, j->prob.d))) return pvi_nomem(j->ctx);
-    x->euclidean = (const pv_mirror_ops *)(const void *)pv_find(PV_KIND_mirror, "euclidean");
+    x->euclidean = pvi_mirror_default(NULL);
     x->mirror = pvi_mirror_default(j->prob.set);
     find_missing(x);
     return PV_OK;

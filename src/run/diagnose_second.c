@@ -12,7 +12,7 @@
  *
  * Privacy   none, as in diagnose.c.  The runs of (3) have settings, random source and output of their own. */
 #include "eval/eval.h"
-#include "opt/second.h"
+#include "opt/second_order.h"
 #include "run/run.h"
 
 static const double reach = 0.05; /* e of (2) */
@@ -51,6 +51,17 @@ static pv_status lowest(const pvi_job *j, pvi_diagnosis *x, const double *w, pv_
 
 /* ---- (3) ------------------------------------------------------------------------------------------------- */
 
+/* The second-order method on every row whose steps have a radius. */
+static const char *reference_method(void)
+{
+    const pv_plugin *h;
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
+        const pv_optimizer_ops *o = (const pv_optimizer_ops *)(const void *)h;
+        if (o->needs & PV_HESSIAN && o->ask[0].sampler->whole && pvi_param_find(h->params, "radius")) return h->name;
+    }
+    return "auto";
+}
+
 /* The plan of a run without noise on the same rows; what it borrows lives as long as `plan`. */
 static pv_status reference_plan(const pv_plan *plan, const char *radius, pv_plan **out)
 {
@@ -58,7 +69,7 @@ static pv_status reference_plan(const pv_plan *plan, const char *radius, pv_plan
     if (s != PV_OK) return s;
     pv_plan *p = *out;
     p->s = plan->s;
-    p->s.optimizer = "tr";
+    p->s.optimizer = reference_method();
     p->s.mechanism = "auto";
     p->s.privacy = PVI_PRIVACY_OFF;
     p->s.sampler = 0;

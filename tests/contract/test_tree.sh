@@ -23,7 +23,7 @@ put src/data/load.h ''
 put src/acct/side.c '#include "mech/mech.h"'
 put src/mech/mech.h '#include <sodium.h>'
 put src/mech/dots.c '#include "../core/core.h"'
-put src/cert/second.c '#include <sodium.h>'
+put src/cert/second_order.c '#include <sodium.h>'
 put src/cert/lost.c '#include "gone.h"'
 put src/cert/link.c 'const pv_link_ops pv_link_listed = { 0 };
 const pv_link_ops pv_link_forgotten = { 0 };'

@@ -121,4 +121,8 @@ const pv_reader_ops pv_reader_cifar = {
               .params = pv_no_params },
     .probe = probe,
     .read = read_set,
+    .images = true,
+    .part_prefix = "data_batch_",
+    .part_suffix = ".bin",
+    .parts = 5,
 };

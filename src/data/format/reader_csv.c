@@ -239,4 +239,5 @@ const pv_reader_ops pv_reader_csv = {
               .params = pv_no_params },
     .probe = probe,
     .read = read_file,
+    .tables = true,
 };

@@ -1,7 +1,7 @@
-/* settle.h - from the last point of a run to a lower local minimum of its model, where the penalty has many. */
-#ifndef PVI_SETTLE_H
-#define PVI_SETTLE_H
-#include "opt/metric.h"
+/* basins.h - from the last point of a run to a lower local minimum of its model, where the penalty has many. */
+#ifndef PVI_BASINS_H
+#define PVI_BASINS_H
+#include "opt/precondition.h"
 #include "reg/reg.h"
 
 typedef struct pvi_model { /* of loss and penalty around v: g'h + h'Hh/2 + r(A (v + h)) */
@@ -12,5 +12,5 @@ typedef struct pvi_model { /* of loss and penalty around v: g'h + h'Hh/2 + r(A (
 } pvi_model;
 
 /* Moves v + h from h = 0; PV_E_NOMEM. */
-pv_status pvi_settle(const pvi_model *m, pv_arena *a, double *h);
+pv_status pvi_basins(const pvi_model *m, pv_arena *a, double *h);
 #endif

@@ -1,8 +1,8 @@
-/* test_settle.c - the search among the penalty's local minima, against looking everywhere.
+/* test_basins.c - the search among the penalty's local minima, against looking everywhere.
  *
  * Models of two weights with a loss that is a parabola: the lowest value on a fine grid is known.  From a local minimum
  * near 0 or near the loss's own minimum the search must never end higher, must mostly find the lowest, and must stay where it is when noise could explain any gain. */
-#include "opt/settle.h"
+#include "opt/basins.h"
 #include "pvtest.h"
 
 enum { D = 2, PROBLEMS = 300, GRID = 400 };
@@ -92,18 +92,18 @@ static void search_against_grid(void **state)
         downhill(&q);
         pv_arena *a = pvi_arena_create(ctx);
         pvi_model m = { &p, q.A, q.v, q.g, q.H, 0.0, INFINITY };
-        PVT_OK(pvi_settle(&m, a, h));
+        PVT_OK(pvi_basins(&m, a, h));
         PVT_CHECK(value(&q, h) <= value(&q, zero) + 1e-12, "problem %d rose from %g to %g", k, value(&q, zero),
                   value(&q, h));
         const double least = lowest(&q);
         found += value(&q, h) <= least + 2e-5;
         fell += value(&q, zero) <= least + 2e-5;
         m.far = 1e-3;
-        PVT_OK(pvi_settle(&m, a, h));
+        PVT_OK(pvi_basins(&m, a, h));
         PVT_TRUE(hypot(h[0], h[1]) <= m.far);
         m.far = INFINITY;
         m.noise = 1e3;
-        PVT_OK(pvi_settle(&m, a, h));
+        PVT_OK(pvi_basins(&m, a, h));
         PVT_TRUE(h[0] == 0.0 && h[1] == 0.0);
         pvi_arena_free(a);
     }

@@ -1,4 +1,4 @@
-/* second.c - joint releases of gradient and Hessian, and what is made of them without looking at rows again.
+/* second_order.c - joint releases of gradient and Hessian, and what is made of them without looking at rows again.
  *
  * A release at w with u events gives  g~ = g + N(0, a^2 I),  H~ = H + E / s,  a = sigma/(n sqrt u),  E symmetric with
  * variance a^2 on the diagonal and a^2/2 beside it (noise.c (8)).
@@ -15,9 +15,9 @@
  * (4) The penalty is public: r'(w) and diag r''(w) are added exactly.
  * (5) ||E/s|| is about (2 d)^(1/2) a / s; `damping` times that is added to the diagonal, since curvature below it is
  *     not told from noise.
- * (6) Second moments of the rows, where they are asked for (metric.c), come before the first step and spend `share` of all
+ * (6) Second moments of the rows, where they are asked for (precondition.c), come before the first step and spend `share` of all
  *     events. */
-#include "opt/second.h"
+#include "opt/second_order.h"
 #include "acct/acct.h"
 
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t)

@@ -1,6 +1,6 @@
-/* region.c - the trust-region loop: where to ask next, and how far to go, from released values only.
+/* trust_region.c - the trust-region loop: where to ask next, and how far to go, from released values only.
  *
- * At the base point b with released g, H (second.c) the step h solves the sub-problem globally (trust.c); the next
+ * At the base point b with released g, H (second_order.c) the step h solves the sub-problem globally (trust_subproblem.c); the next
  * release is made at b + h.
  * (1) The decrease along h, by the trapezoid rule from the gradients at both ends, over the predicted one:
  *     q = (g + g+)'h / 2 / (g'h + h'Hh/2).   Exact for quadratics; no function value is asked for.  With noise of
@@ -27,12 +27,12 @@
  * Near the end each step lands at w* - H^(-1) noise, whatever the step before did: the mean of the last half of the
  * iterates has the noise of all their releases together (Polyak, Juditsky 1992), which is what is returned.
  * (7) Started at 0, weights stay in the penalty's hollow there that would be better off beyond its hills.  Where noise is
- *     small beside the penalty (metric.c (6)), its weight grows from 0 to 1 during the first half of the steps.
- * (8) Which of the penalty's local minima that mean is in may be noise's choice: settle.c looks for lower ones.
+ *     small beside the penalty (precondition.c (6)), its weight grows from 0 to 1 during the first half of the steps.
+ * (8) Which of the penalty's local minima that mean is in may be noise's choice: basins.c looks for lower ones.
  * With calibration=paper the radius is fixed, every step is taken with its own gradient and Hessian, and the last
  * iterate returned.
  *
- * Defaults  share = 0.1: steps are taken in the metric of metric.c, up to 512 weights and 4 GB of turned rows, where the loss
+ * Defaults  share = 0.1: steps are taken in the metric of precondition.c, up to 512 weights and 4 GB of turned rows, where the loss
  *           is convex: of others' curvature second moments say little.  r = 4, in which margins change by about 4: (2)
  *           shortens steps that promise too much.  reach = 1; both chosen once by the gaps of docs/results.md.  Without a
  *           metric both are lengths of w, and reach is 10, or 0.3 for losses that are not convex.  With alpha there is no
@@ -40,16 +40,16 @@
  *           weight 0.7: for logistic rows the Hessian then costs nothing beside the gradient (glm_joint.c).
  *           damping 0.3 for convex losses, whose noise was already clamped at 0; 1 for others: less and the lowest
  *           noise eigenvalue is taken for negative curvature. */
-#include "opt/region.h"
-#include "opt/settle.h"
+#include "opt/trust_region.h"
+#include "opt/basins.h"
 
 enum { OUT_AUTO = PVI_OUT_EMA + 1 };
-const pv_param pvi_region_params[] = {
+const pv_param pvi_trust_region_params[] = {
     PVI_STEPS_ROW,
     { "output", PV_ENUM, offsetof(pvi_loop_cfg, output), OUT_AUTO, 0, 0, false,
       "which iterate is returned; auto: average of the last half, without noise the last",
       PVI_OUTPUT_CHOICES "|auto" },
-    PVI_REGION_ROWS,
+    PVI_TRUST_REGION_ROWS,
     PVI_JOINT_ROWS,
     { 0 }
 };
@@ -82,8 +82,8 @@ static void note_choices(const pvi_second_cfg *c, const pv_problem *p)
     pvi_log(p->ctx, PV_LOG_NOTE,
             "optimizer.radius = %g: the longest step, shortened where gradients do not bear it out", c->radius);
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.reach = %g: noise alone carries no %s further than about that", c->reach,
-            pvi_metric_on(c) ? "margin" : "weight");
-    if (pvi_metric_on(c))
+            pvi_precondition_on(c) ? "margin" : "weight");
+    if (pvi_precondition_on(c))
         pvi_log(p->ctx, PV_LOG_NOTE,
                 "optimizer.share = %g: %lld of %lld releases, to learn in which directions the rows differ", c->share,
                 (long long)pvi_second_moment_units(c), (long long)(pvi_second_moment_units(c) + pvi_second_total(c)));
@@ -113,7 +113,7 @@ static pv_status resolve_share(pvi_second_cfg *c, const pv_problem *p, bool pape
     return PV_OK;
 }
 
-pv_status pvi_region_resolve(void *c_, const pv_problem *p)
+pv_status pvi_trust_region_resolve(void *c_, const pv_problem *p)
 {
     pvi_second_cfg *c = c_;
     const bool paper = c->calibration == PVI_SECOND_PAPER;
@@ -129,7 +129,7 @@ pv_status pvi_region_resolve(void *c_, const pv_problem *p)
     if (c->loop.steps == PV_AUTO_I64) c->loop.steps = paper ? 8 : 48;
     const pv_status st = resolve_share(c, p, paper);
     if (st != PV_OK) return st;
-    if (!paper && isnan(c->reach)) c->reach = pvi_metric_on(c) ? 1.0 : p->joint->convex ? 10.0 : 0.3;
+    if (!paper && isnan(c->reach)) c->reach = pvi_precondition_on(c) ? 1.0 : p->joint->convex ? 10.0 : 0.3;
     if (isnan(c->weight)) c->weight = paper ? 1.0 : 0.7;
     if (isnan(c->radius)) c->radius = paper ? 3.0 : 4.0;
     if (isnan(c->damping)) c->damping = paper ? 0.0 : p->joint->convex ? 0.3 : 1.0;
@@ -138,9 +138,9 @@ pv_status pvi_region_resolve(void *c_, const pv_problem *p)
     return PV_OK;
 }
 
-pv_status pvi_region_init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
+pv_status pvi_trust_region_init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
 {
-    pvi_region *s = s_;
+    pvi_trust_region *s = s_;
     const pvi_second_cfg *c = c_;
     s->arena = a;
     s->v = pv_arena_f64(a, p->d);
@@ -153,12 +153,12 @@ pv_status pvi_region_init(void *s_, const void *c_, const pv_problem *p, pv_aren
     s->H = pv_arena_f64(a, p->d * p->d);
     s->mean = pv_arena_f64(a, p->d * p->d);
     if (!s->v || !s->out || !s->at || !s->loss || !s->base || !s->g || !s->h || !s->H || !s->mean) return PV_E_NOMEM;
-    if (pvi_metric_init(&s->metric, c, p, a) != PV_OK) return PV_E_NOMEM;
+    if (pvi_precondition_init(&s->metric, c, p, a) != PV_OK) return PV_E_NOMEM;
     return pvi_second_init(&s->s, c, p, a);
 }
 
 /* (1): measured decrease along h, negative when it is one; s->s.g is the gradient at its end. */
-static double decrease(const pvi_region *s, int64_t d, double *predicted)
+static double decrease(const pvi_trust_region *s, int64_t d, double *predicted)
 {
     double linear = 0.0, square = 0.0, after = 0.0;
     for (int64_t i = 0; i < d; i++) {
@@ -173,7 +173,7 @@ static double decrease(const pvi_region *s, int64_t d, double *predicted)
 }
 
 /* (2): does the base point move to where the release was made? */
-static bool accept(pvi_region *s, int64_t d, double most, double noise)
+static bool accept(pvi_trust_region *s, int64_t d, double most, double noise)
 {
     const double length = s->s.trust.norm, doubt = length * hypot(s->noise, noise); /* 2 e */
     double predicted;
@@ -189,7 +189,7 @@ static bool accept(pvi_region *s, int64_t d, double most, double noise)
 }
 
 /* (3): the release in s->s.H becomes the better estimate. */
-static void mix_hessian(pvi_region *s, int64_t d, double b)
+static void mix_hessian(pvi_trust_region *s, int64_t d, double b)
 {
     const double size = (double)(d * d), m2 = s->entry * s->entry, b2 = b * b;
     double *H = s->s.H, *M = s->mean, both = 0.0, old = 0.0, far = 0.0;
@@ -201,7 +201,7 @@ static void mix_hessian(pvi_region *s, int64_t d, double b)
     s->entry = sqrt(K) * b;
 }
 
-static void improve_hessian(pvi_region *s, const pv_problem *p, int64_t units, bool alone)
+static void improve_hessian(pvi_trust_region *s, const pv_problem *p, int64_t units, bool alone)
 {
     const double b = pvi_second_entry(p, units);
     if (alone || !(b > 0.0)) s->entry = b;
@@ -210,7 +210,7 @@ static void improve_hessian(pvi_region *s, const pv_problem *p, int64_t units, b
 }
 
 /* (4): the release in s->s.g becomes the better estimate, with the Hessian in s->s.H. */
-static void mix_gradient(pvi_region *s, int64_t d, double release)
+static void mix_gradient(pvi_trust_region *s, int64_t d, double release)
 {
     double *x = s->loss, far = 0.0;
     for (int64_t i = 0; i < d; i++)
@@ -223,7 +223,7 @@ static void mix_gradient(pvi_region *s, int64_t d, double release)
     s->variance = K * release;
 }
 
-static void improve_gradient(pvi_region *s, int64_t d, double noise, bool alone)
+static void improve_gradient(pvi_trust_region *s, int64_t d, double noise, bool alone)
 {
     if (alone || !(noise > 0.0)) {
         memcpy(s->loss, s->s.g, (size_t)d * sizeof *s->loss);
@@ -235,7 +235,7 @@ static void improve_gradient(pvi_region *s, int64_t d, double noise, bool alone)
 }
 
 /* (4): what of s->loss is told from noise, in s->s.g. */
-static void shrink(pvi_region *s, int64_t d)
+static void shrink(pvi_trust_region *s, int64_t d)
 {
     double *c = s->metric.x;
     pvi_matvec(d, s->s.trust.A, s->loss, c);
@@ -244,14 +244,14 @@ static void shrink(pvi_region *s, int64_t d)
 }
 
 /* Curvature added to the diagonal: of the noise in H, and (5). */
-static double added(const pvi_region *s, const pvi_second_cfg *c, const pv_problem *p)
+static double added(const pvi_trust_region *s, const pvi_second_cfg *c, const pv_problem *p)
 {
     const double noise = c->damping * pvi_second_spread(p->d, s->entry);
     return c->calibration == PVI_SECOND_PAPER ? noise : fmax(noise, s->walk / (c->reach * s->metric.unit));
 }
 
 /* The release at s->v becomes gradient and Hessian of the model to step with. */
-static pv_status model(pvi_region *s, const pvi_second_cfg *c, const pv_problem *p, const double *w, int64_t t,
+static pv_status model(pvi_trust_region *s, const pvi_second_cfg *c, const pv_problem *p, const double *w, int64_t t,
                        int64_t units, bool alone)
 {
     const int64_t d = p->d;
@@ -266,14 +266,14 @@ static pv_status model(pvi_region *s, const pvi_second_cfg *c, const pv_problem 
         improve_gradient(s, d, noise, alone);
         shrink(s, d);
     }
-    pvi_metric_penalty(&s->metric, p, w, weight, s->s.g, s->s.H);
+    pvi_precondition_penalty(&s->metric, p, w, weight, s->s.g, s->s.H);
     const double shift = added(s, c, p);
     for (int64_t i = 0; i < d; i++) s->s.H[i * d + i] += shift;
     return PV_OK;
 }
 
 /* (8): the returned point v. */
-static pv_status settle(pvi_region *s, const pv_problem *p, double *v)
+static pv_status settle(pvi_trust_region *s, const pv_problem *p, double *v)
 {
     const int64_t d = p->d;
     double *h = s->h;
@@ -285,23 +285,23 @@ static pv_status settle(pvi_region *s, const pv_problem *p, double *v)
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j < d; j++) s->s.g[i] += s->s.H[i * d + j] * (v[j] - s->at[j]);
     for (int64_t i = 0; i < d; i++) s->s.H[i * d + i] += pvi_second_spread(d, s->entry);
-    if ((st = pvi_settle(&m, s->arena, h)) != PV_OK) return st;
+    if ((st = pvi_basins(&m, s->arena, h)) != PV_OK) return st;
     for (int64_t i = 0; i < d; i++) v[i] += h[i];
     return PV_OK;
 }
 
 /* The loop's rule of output, in the metric's coordinates; w is the weights of whatever it says. */
-static pv_status end(pvi_region *s, const pv_problem *p, int64_t t, double *w)
+static pv_status end(pvi_trust_region *s, const pv_problem *p, int64_t t, double *w)
 {
     const bool hills = s->metric.A && !(p->reg->props & PV_CONVEX);
     memcpy(s->out, s->v, (size_t)p->d * sizeof *s->out);
     pv_status st = pvi_loop_end(&s->s.loop, p, t, s->out);
     if (st == PV_DONE && hills && (st = settle(s, p, s->out)) == PV_OK) st = PV_DONE;
-    pvi_metric_weights(&s->metric, p->d, s->out, w);
+    pvi_precondition_weights(&s->metric, p->d, s->out, w);
     return st;
 }
 
-static void move_base(pvi_region *s, int64_t d)
+static void move_base(pvi_trust_region *s, int64_t d)
 {
     s->noise = sqrt(s->variance);
     memcpy(s->base, s->v, (size_t)d * sizeof *s->v);
@@ -309,9 +309,9 @@ static void move_base(pvi_region *s, int64_t d)
     memcpy(s->H, s->s.H, (size_t)(d * d) * sizeof *s->H);
 }
 
-static pv_status begin(pvi_region *s, const pvi_second_cfg *c, const pv_problem *p, pv_oracle *o, const double *w)
+static pv_status begin(pvi_trust_region *s, const pvi_second_cfg *c, const pv_problem *p, pv_oracle *o, const double *w)
 {
-    const pv_status st = pvi_metric_learn(&s->metric, &s->s, c, p, o, w, s->v);
+    const pv_status st = pvi_precondition_learn(&s->metric, &s->s, c, p, o, w, s->v);
     s->radius = c->radius * s->metric.unit;
     for (int64_t t = 1; t <= c->loop.steps; t++)
         s->walk = hypot(s->walk, pvi_second_noise(p, pvi_second_units(c, t)));
@@ -320,9 +320,9 @@ static pv_status begin(pvi_region *s, const pvi_second_cfg *c, const pv_problem 
     return st;
 }
 
-pv_status pvi_region_step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
+pv_status pvi_trust_region_step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
 {
-    pvi_region *s = s_;
+    pvi_trust_region *s = s_;
     const pvi_second_cfg *c = c_;
     const int64_t d = p->d, units = s->stop ? s->s.left : pvi_second_units(c, t);
     const bool alone = t == 1 || c->calibration == PVI_SECOND_PAPER; /* no release before this one counts */
@@ -336,7 +336,7 @@ pv_status pvi_region_step(void *s_, const void *c_, const pv_problem *p, int64_t
     if ((st = pvi_trust_solve(&s->s.trust, s->H, s->g, s->radius, s->h)) != PV_OK)
         return pvi_fail(p->ctx, st, "the trust-region step has no solution in numbers");
     for (int64_t j = 0; j < d; j++) s->v[j] = s->base[j] + s->h[j];
-    pvi_metric_weights(&s->metric, d, s->v, w);
+    pvi_precondition_weights(&s->metric, d, s->v, w);
     if (s->stop) return PV_DONE; /* (6): w is what is returned, whatever the output rule */
     s->stop = !isnan(c->alpha) && s->s.trust.lambda <= sqrt(c->alpha * pvi_second_rho(p)) && t < c->loop.steps;
     if (s->stop)

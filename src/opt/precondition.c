@@ -1,4 +1,4 @@
-/* metric.c - coordinates in which the rows are as long in every direction as the noise is.
+/* precondition.c - coordinates in which the rows are as long in every direction as the noise is.
  *
  * Noise of equal size in all directions is right for rows of equal size in all directions.  Most tables are not like
  * that: columns within [0, 1] share their mean, so that rows are nearly parallel, and what tells them apart is small and
@@ -25,21 +25,21 @@
  *
  * A is a function of a released value.  Each turned row A x depends on one row of the table and on A, so that later
  * releases are what they were: sums of one clipped vector per row (adaptive composition). */
-#include "opt/metric.h"
+#include "opt/precondition.h"
 #include "reg/reg.h"
 
 static const double clip_trade = 3e-4; /* K0 */
 
-bool pvi_metric_wanted(const void *cfg)
+bool pvi_precondition_wanted(const void *cfg)
 {
-    return pvi_metric_on(cfg);
+    return pvi_precondition_on(cfg);
 }
 
-pv_status pvi_metric_init(pvi_metric *m, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a)
+pv_status pvi_precondition_init(pvi_precondition *m, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a)
 {
     m->unit = 1.0;
     m->x = pv_arena_f64(a, p->d);
-    if (pvi_metric_on(c) && !(m->A = pv_arena_f64(a, p->d * p->d))) return PV_E_NOMEM;
+    if (pvi_precondition_on(c) && !(m->A = pv_arena_f64(a, p->d * p->d))) return PV_E_NOMEM;
     return m->x ? PV_OK : PV_E_NOMEM;
 }
 
@@ -66,7 +66,7 @@ static double typical_length(const pvi_second_cfg *c, const pv_problem *p, const
 }
 
 /* (6) */
-static bool noise_is_small(const pvi_metric *m, const pvi_second_cfg *c, const pv_problem *p)
+static bool noise_is_small(const pvi_precondition *m, const pvi_second_cfg *c, const pv_problem *p)
 {
     static const double steepest = 0.57735026918962576, far = 1e6;
     const double all = pvi_second_noise(p, pvi_second_total(c)), size = pvi_norm2(m->A, p->d * p->d);
@@ -76,13 +76,13 @@ static bool noise_is_small(const pvi_metric *m, const pvi_second_cfg *c, const p
     return slope * size / sqrt((double)p->d) > 10.0 * all && most < 0.1 * p->joint->grad / p->joint->row_norm;
 }
 
-pv_status pvi_metric_learn(pvi_metric *m, pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_oracle *o,
+pv_status pvi_precondition_learn(pvi_precondition *m, pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_oracle *o,
                            const double *w, double *v)
 {
     const int64_t d = p->d, units = pvi_second_moment_units(c);
     double *V = s->trust.A, *e = s->trust.value;
     memcpy(v, w, (size_t)d * sizeof *v);
-    if (!pvi_metric_on(c)) return PV_OK;
+    if (!pvi_precondition_on(c)) return PV_OK;
     pv_status st = pv_transform_room(o); /* before budget is spent to learn how to transform */
     if (st == PV_OK) st = pv_ask(o, PVI_SECOND_MOMENTS, NULL, (pv_spend) { units, 1.0 }, V); /* (1) */
     if (st != PV_OK) return st;
@@ -106,13 +106,13 @@ pv_status pvi_metric_learn(pvi_metric *m, pvi_second *s, const pvi_second_cfg *c
     return pv_transform_rows(o, m->A);
 }
 
-void pvi_metric_weights(const pvi_metric *m, int64_t d, const double *v, double *w)
+void pvi_precondition_weights(const pvi_precondition *m, int64_t d, const double *v, double *w)
 {
     if (m->A) pvi_matvec(d, m->A, v, w); /* (4) */
     else memcpy(w, v, (size_t)d * sizeof *w);
 }
 
-static void turn_penalty(const pvi_metric *m, const pv_problem *p, const double *w, double weight, double *g,
+static void turn_penalty(const pvi_precondition *m, const pv_problem *p, const double *w, double weight, double *g,
                          double *H)
 {
     const int64_t d = p->d;
@@ -132,7 +132,7 @@ static void turn_penalty(const pvi_metric *m, const pv_problem *p, const double 
     }
 }
 
-void pvi_metric_penalty(const pvi_metric *m, const pv_problem *p, const double *w, double weight, double *g,
+void pvi_precondition_penalty(const pvi_precondition *m, const pv_problem *p, const double *w, double weight, double *g,
                         double *H)
 {
     const int64_t d = p->d;

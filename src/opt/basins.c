@@ -1,4 +1,4 @@
-/* settle.c - which side of the penalty's hills each weight belongs on.
+/* basins.c - which side of the penalty's hills each weight belongs on.
  *
  * A bounded penalty makes many local minima: a weight either is small and pays little, or large and pays the most.  Noise
  * decides for some of them.  At the end of a run the loss is known as a parabola with gradient g and Hessian H, and the
@@ -13,7 +13,7 @@
  * (4) The loss is no parabola.  Points further than `far` from v, where margins have changed by 1 in the mean, are not believed: else the
  *     weights of separable rows, where all curvature vanishes, would be given up to save their penalty.
  * Repeated until no weight gains.  Everything here is a function of released values. */
-#include "opt/settle.h"
+#include "opt/basins.h"
 
 enum { PLACES = 64, NEWTON = 30 };
 static const double least = 1e-6; /* gain worth a move */
@@ -158,7 +158,7 @@ static pv_status open_work(work *k, int64_t d, pv_arena *a)
     return PV_OK;
 }
 
-pv_status pvi_settle(const pvi_model *m, pv_arena *a, double *h)
+pv_status pvi_basins(const pvi_model *m, pv_arena *a, double *h)
 {
     const int64_t d = m->p->d;
     const double cube = (double)d * (double)d * (double)d;

@@ -1,6 +1,6 @@
-/* trust.h - min <g,h> + h'Hh/2 over ||h|| <= r, solved to the global optimum. */
-#ifndef PVI_TRUST_H
-#define PVI_TRUST_H
+/* trust_subproblem.h - min <g,h> + h'Hh/2 over ||h|| <= r, solved to the global optimum. */
+#ifndef PVI_TRUST_SUBPROBLEM_H
+#define PVI_TRUST_SUBPROBLEM_H
 #include "core/eigen.h"
 
 typedef struct pvi_trust { /* zero it, then pvi_trust_open; everything borrowed from the arena */

@@ -1,8 +1,8 @@
-/* test_trust.c - the trust-region sub-problem against its optimality conditions, which are sufficient:
+/* test_trust_subproblem.c - the trust-region sub-problem against its optimality conditions, which are sufficient:
  *   (H + lambda I) h = -g,   H + lambda I >= 0,   lambda >= 0,   ||h|| <= r,   lambda (||h|| - r) = 0.
  * 10,000 problems: random, indefinite, singular, hard and nearly hard, badly scaled, diagonal, tiny and huge radii.
  * Positive semidefiniteness is decided by a Cholesky factorisation, which shares no code with the solver. */
-#include "opt/trust.h"
+#include "opt/trust_subproblem.h"
 #include "pvtest.h"
 
 enum { MAX = 40 };

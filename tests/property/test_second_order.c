@@ -1,4 +1,4 @@
-/* test_second.c - second-order methods: saddles are left, noise is what the plan says, every event is spent. */
+/* test_second_order.c - second-order methods: saddles are left, noise is what the plan says, every event is spent. */
 #include "run/run.h"
 #include "pvtable.h"
 

@@ -1,11 +1,11 @@
-/* region.h - the trust-region loop of tr and str. */
-#ifndef PVI_REGION_H
-#define PVI_REGION_H
-#include "opt/metric.h"
+/* trust_region.h - the trust-region loop of tr and str. */
+#ifndef PVI_TRUST_REGION_H
+#define PVI_TRUST_REGION_H
+#include "opt/precondition.h"
 
-typedef struct pvi_region {
+typedef struct pvi_trust_region {
     pvi_second s;
-    pvi_metric metric;
+    pvi_precondition metric;
     double *v, *out;   /* where the next release is made, in the metric's coordinates as all points here; its mean */
     double *at, *loss; /* where the last one was made, and the gradient of the loss there from all releases */
     double variance;   /* of a coordinate of `loss`; if it is not averaged, of the last release */
@@ -17,10 +17,10 @@ typedef struct pvi_region {
     pv_arena *arena;
     bool average; /* gradients too, and shrink them */
     bool stop;    /* the next release is the last */
-} pvi_region;
+} pvi_trust_region;
 
-extern const pv_param pvi_region_params[];
-pv_status pvi_region_resolve(void *c, const pv_problem *p);
-pv_status pvi_region_init(void *s, const void *c, const pv_problem *p, pv_arena *a);
-pv_status pvi_region_step(void *s, const void *c, const pv_problem *p, int64_t t, pv_oracle *o, double *w);
+extern const pv_param pvi_trust_region_params[];
+pv_status pvi_trust_region_resolve(void *c, const pv_problem *p);
+pv_status pvi_trust_region_init(void *s, const void *c, const pv_problem *p, pv_arena *a);
+pv_status pvi_trust_region_step(void *s, const void *c, const pv_problem *p, int64_t t, pv_oracle *o, double *w);
 #endif

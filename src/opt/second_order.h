@@ -1,8 +1,8 @@
-/* second.h - what the second-order methods share: joint releases, how the budget is spread over them, and steps. */
-#ifndef PVI_SECOND_H
-#define PVI_SECOND_H
+/* second_order.h - what the second-order methods share: joint releases, how the budget is spread over them, and steps. */
+#ifndef PVI_SECOND_ORDER_H
+#define PVI_SECOND_ORDER_H
 #include "opt/opt.h"
-#include "opt/trust.h"
+#include "opt/trust_subproblem.h"
 
 typedef struct pvi_second_cfg { /* first member of a method's cfg */
     pvi_loop_cfg loop;
@@ -28,7 +28,7 @@ typedef struct pvi_second { /* first member of a method's state */
       "q, budget of the last step over that of the first", NULL },                                                   \
     { "calibration", PV_ENUM, offsetof(pvi_second_cfg, calibration), PVI_SECOND_DEFAULT, 0, 0, true,                 \
       "paper: its sensitivity, equal shares, equal steps", "default|paper" }
-#define PVI_REGION_ROWS                                                                                              \
+#define PVI_TRUST_REGION_ROWS                                                                                              \
     { "radius", PV_F64, offsetof(pvi_second_cfg, radius), PV_AUTO, 1e-9, 1e9, false,                                 \
       "r, longest step; auto: 4, or from alpha", NULL },                                                       \
     { "alpha", PV_F64, offsetof(pvi_second_cfg, alpha), PV_AUTO, 1e-12, 1e6, false,                                  \

@@ -1,4 +1,4 @@
-/* trust.c - the trust-region sub-problem, globally, whatever H is.
+/* trust_subproblem.c - the trust-region sub-problem, globally, whatever H is.
  *
  *     minimise <g,h> + h'Hh/2 over ||h|| <= r
  * h is a global minimiser iff for some lambda >= 0
@@ -19,7 +19,7 @@
  * whose eigendecomposition is small.  The residual of (1) is beta_k |y_k|.  A second Lanczos run from another start
  * looks for negative curvature that g does not show.  Whatever fails either test is solved by eigendecomposition.
  * Reference  More, Sorensen 1983 (1)-(4); Gould, Lucidi, Roma, Toint 1999 for the Lanczos form. */
-#include "opt/trust.h"
+#include "opt/trust_subproblem.h"
 
 pv_status pvi_trust_open(pvi_trust *t, int64_t d, pv_arena *a)
 {
