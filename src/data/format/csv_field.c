@@ -25,6 +25,7 @@ static bool quoted_field(pvi_cursor *k, pvi_span *out)
         const char *q = memchr(p, '"', (size_t)(k->c->end - p));
         if (!q) {
             if (k->c->last) pvi_chunk_fail(k->c, open, "a quoted field is never closed");
+            k->p = k->c->end;
             return false;
         }
         const bool two = q[1] == '"' && q + 1 < k->c->end;

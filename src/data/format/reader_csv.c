@@ -66,10 +66,11 @@ static bool skip_lines(pvi_csv *s, pvi_chunk *c)
     const int64_t skip = s->sc->skip;
     for (; s->skipped < skip; s->skipped++, c->lines++) {
         const char *end = memchr(c->stop, '\n', (size_t)(c->end - c->stop));
-        if (!end) return false;
+        if (!end || pvi_chunk_longer(c, c->stop, end + 1)) return false;
         c->stop = end + 1;
     }
-    for (const char *p = c->stop; p < c->end && pvi_csv_blank_line(s, &p); c->stop = p) c->lines++;
+    for (const char *p = c->stop; p < c->end && pvi_csv_blank_line(s, &p); c->stop = p, c->lines++)
+        if (pvi_chunk_longer(c, c->stop, p)) return false;
     return c->stop < c->end;
 }
 
@@ -115,8 +116,10 @@ static pv_status start(void *st, struct pv_load *job, pvi_chunk *c)
     const int64_t fields = count_fields(&k);
     if (fields == 0) {
         if (probe.bad) *c = probe;
+        if (probe.bad) pvi_chunk_stopped(c, c->stop, k.p);
         return PV_OK;
     }
+    if (pvi_chunk_longer(c, c->stop, k.p + (*k.p == '\r') + 1)) return PV_OK;
     if (!job->schema) return no_schema(s, c, fields);
     if (!s->headed) {
         job->labelled = s->sc->label >= 0 && !(job->expect->labels_optional && fields == s->sc->count - 1);
