@@ -212,11 +212,14 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* No output may be an input, or another output: a table, a model or a budget would be gone. */
-static int check_outputs(const args *a)
+static int check_outputs(const command *cmd, const args *a)
 {
-    const char *const out[] = { a->out, a->certificate, a->dump_config };
-    static const char *const names[] = { "--out", "--certificate", "--dump-config" };
-    for (int i = 0; i < 3; i++) {
+    const char *svg = NULL; /* the one setting that is an output */
+    for (int k = 0; k < a->n_settings && (cmd->groups & OPT_DRAW); k++)
+        if (strcmp(a->settings[k].key, "svg") == 0) svg = a->settings[k].value;
+    const char *const out[] = { a->out, a->certificate, a->dump_config, svg };
+    static const char *const names[] = { "--out", "--certificate", "--dump-config", "--svg" };
+    for (int i = 0; i < 4; i++) {
         if (!out[i] || strcmp(out[i], "-") == 0) continue;
         for (int k = 0; k < i; k++)
             if (out[k] && same_file(out[i], out[k]))
@@ -225,7 +228,7 @@ static int check_outputs(const args *a)
             if (same_file(out[i], a->words[k]))
                 return usage("%s %s is an input; name another file", names[i], out[i]);
         for (int k = 0; k < a->n_settings; k++)
-            if (same_file(out[i], a->settings[k].value))
+            if (a->settings[k].value != svg && same_file(out[i], a->settings[k].value))
                 return usage("%s %s is an input; name another file", names[i], out[i]);
         if (a->config && same_file(out[i], a->config))
             return usage("%s %s is an input; name another file", names[i], out[i]);
@@ -242,7 +245,7 @@ static int check_words(const command *cmd, const args *a)
     if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH | OPT_REPRO)))
         return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
     const int code = check_twice(a);
-    return code == EXIT_DONE ? check_outputs(a) : code;
+    return code == EXIT_DONE ? check_outputs(cmd, a) : code;
 }
 
 int args_parse(const command *cmd, int argc, char **argv, args *a)

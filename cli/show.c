@@ -127,14 +127,26 @@ static void print_quoted(const char *s)
     putchar('"');
 }
 
+void json_text(const char *key, const char *text)
+{
+    if (key) printf("\"%s\": ", key);
+    if (text) print_quoted(text);
+    else fputs("null", stdout);
+}
+
+void json_number(const char *key, double x)
+{
+    printf("\"%s\": ", key);
+    if (isfinite(x)) printf("%.15g", x);
+    else fputs("null", stdout);
+}
+
 void print_pairs(const char *const *pairs)
 {
     putchar('{');
     for (int i = 0; pairs[i]; i += 2) {
         if (i) fputs(", ", stdout);
-        print_quoted(pairs[i]);
-        fputs(": ", stdout);
-        print_quoted(pairs[i + 1]);
+        json_text(pairs[i], pairs[i + 1]);
     }
     puts("}");
 }
