@@ -106,11 +106,13 @@ void show_run(jv v)
         jv_str(jv_get(v, "why"), why, sizeof why);
         row("NOT PRIVATE", "%s", *why ? why : "no noise: no guarantee is given");
     }
-    row("fit", "%s with %s weights on %s rows", jv_str(jv_get(v, "model"), a, sizeof a),
-        with_commas(jv_num(jv_get(v, "parameters")), n1), with_commas(jv_num(jv_get(v, "rows")), n2));
+    const double weights = jv_num(jv_get(v, "parameters")), rows = jv_num(jv_get(v, "rows"));
+    row("fit", "%s with %s weight%s on %s row%s", jv_str(jv_get(v, "model"), a, sizeof a), with_commas(weights, n1),
+        weights == 1 ? "" : "s", with_commas(rows, n2), rows == 1 ? "" : "s");
     const bool joint = jv_get(jv_get(v, "settings"), "optimizer.weight").p; /* of the Hessian in a release */
-    row("optimizer", "%s, %s steps, %s clipped at %.4g", jv_str(jv_get(v, "optimizer"), b, sizeof b),
-        with_commas(jv_num(jv_get(v, "steps")), n1), joint ? "gradient and Hessian together" : "gradients",
+    const double steps = jv_num(jv_get(v, "steps"));
+    row("optimizer", "%s, %s step%s, %s clipped at %.4g", jv_str(jv_get(v, "optimizer"), b, sizeof b),
+        with_commas(steps, n1), steps == 1 ? "" : "s", joint ? "gradient and Hessian together" : "gradients",
         jv_num(jv_get(v, "clip_norm")));
     if (private) show_guarantee(v);
 }

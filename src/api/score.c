@@ -2,6 +2,8 @@
  *
  * New data is read with the settings the model was trained with (bounds, row norm, bias, schema);
  * pv_model_set changes those that describe the new file only. */
+#include <errno.h>
+
 #include "eval/eval.h"
 #include "api/scored.h"
 
@@ -232,9 +234,12 @@ pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv)
             s = pvi_atomic_commit(&out);
         }
     } else if (s == PV_OK) { /* asked for by the caller: scores to standard output */
-        put_scores(stdout, m, x, score, outputs);
-        if (fflush(stdout) != 0 || ferror(stdout))
-            s = pvi_fail(m->ctx, PV_E_IO, "standard output could not be written");
+        errno = 0;
+        put_scores(stdout, m, x, score, outputs); /* ends with the first write that fails */
+        const int failed = fflush(stdout) != 0 || ferror(stdout), why = errno;
+        if (failed)
+            s = pvi_fail(m->ctx, PV_E_IO, "standard output: cannot be written%s%s", why ? ": " : "",
+                         why ? strerror(why) : "");
     }
     pvi_free(m->ctx, score);
     pvi_matrix_free(x);

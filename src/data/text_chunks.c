@@ -3,8 +3,8 @@
  * A round holds a few chunks per thread.  While the chunks of one round are parsed into segments, the
  * bytes of the next are read or decompressed by tasks of the same parallel call.  Afterwards the
  * segments are appended in file order, so memory is the matrix plus two rounds.  A line that does not fit into a
- * round makes the rounds longer, up to data.max_line.  A longer one is refused wherever the cuts are: parsers look at every
- * record they have taken, and what is known of a record that goes on behind the round is looked at between rounds.
+ * round makes the rounds longer, up to data.max_line.  A longer one is refused wherever the cuts are: parsers look
+ * at every record they have taken, and what is known of one that goes on behind the round is looked at between rounds.
  *
  * A line end may sit inside a quoted field, so a cut may be wrong.  The first chunk of a round starts
  * a record; if the parser takes a chunk up to its end, the next chunk starts a record too.  If it stops

@@ -25,9 +25,9 @@ static int teardown(void **state)
 static void same_everywhere(const char *text, int64_t rows, const char *want)
 {
     static const int threads[] = { 1, 2, 8 };
-    static const int64_t chunks[] = { 16, 37, 256, 4096, 1 << 18 };
+    static const int64_t chunks[] = { 16, 300, 1 << 18 };
     for (size_t i = 0; i < 3; i++)
-        for (size_t k = 0; k < 5; k++) {
+        for (size_t k = 0; k < 3; k++) {
             PVT_OK(pvi_set_threads(t.ctx, threads[i]));
             t.cfg.chunk = chunks[k];
             if (want) {
@@ -64,10 +64,11 @@ static char *line_of(const char *start, char filler, const char *end, int n)
     return line;
 }
 
-static void expect(const char *head, const char *row, const char *line, int64_t line_rows, int lines_of_head, bool fits)
+static void expect(const char *head, const char *row, const char *line, int64_t line_rows, int lines_of_head,
+                   bool fits)
 {
-    static const int places[] = { 0, 1, 3, 40, ROWS };
-    for (size_t i = 0; i < 5; i++)
+    static const int places[] = { 0, 3, ROWS };
+    for (size_t i = 0; i < 3; i++)
         for (int more = 0; more < 2; more++) {
             char *text = file_with(head, row, places[i], line, more), want[160];
             const int64_t rows = places[i] * (1 + more) + line_rows;
