@@ -10,8 +10,8 @@
 const option cli_options[] = {
     { "model", "model", "NAME", "what is fitted", PLAN },
     { "optimizer", "optimizer", "NAME", "how it is fitted", PLAN },
-    { "epsilon", "budget.epsilon", "E", "privacy budget: smaller is more private", PLAN | OPT_ACCT },
-    { "delta", "budget.delta", "D", "chance that the guarantee may fail, far below 1/rows", PLAN | OPT_ACCT },
+    { "epsilon", "budget.epsilon", "E", "privacy budget: smaller is more private", PLAN | OPT_COST },
+    { "delta", "budget.delta", "D", "chance that the guarantee may fail, far below 1/rows", PLAN | OPT_COST },
     { "relation", "budget.relation", "NAME", "what one person can change", PLAN | OPT_ACCT },
     { "accountant", "accountant", "NAME", "how the cost is computed", PLAN | OPT_ACCT },
     { "reg", "reg", "NAME", "penalty on the weights", PLAN },
@@ -28,8 +28,10 @@ const option cli_options[] = {
     { "config", NULL, "FILE", "read settings from a JSON file first", PLAN },
     { "dump-config", NULL, "FILE", "write the settings as JSON; - prints them and stops", PLAN },
     { "file", "file", "FILE", "a tree of events as JSON; a certificate is for privet verify", OPT_ACCT },
-    { "group", "rows", "K", "protect any K rows at once instead of one", OPT_ACCT },
-    { "all", "all", NULL, "show every accountant that has a proof", OPT_ACCT },
+    { "group", "rows", "K", "protect any K rows at once instead of one", OPT_GROUP },
+    { "all", "all", NULL, "show every accountant that has a proof", OPT_GROUP },
+    { "epsilon", "budget.epsilon", "E", "where the curve ends; chosen when it is left out", OPT_DRAW },
+    { "delta", "budget.delta", "D", "of sbcd, whose curve is epsilon after every pass", OPT_DRAW },
     { "svg", "svg", "FILE", "draw the curve and the errors of every test", OPT_DRAW },
     { "format", NULL, "NAME", "onnx, npz or safetensors; default: what the file's name ends in", OPT_FORMAT },
     { "runs", "runs", "N", "runs of every point, instead of the paper's number", OPT_REPRO },
@@ -114,11 +116,27 @@ static bool find_setting(const command *cmd, const char *word, char out[64])
     return found;
 }
 
+/* Which commands have it: "train, plan"; false: none. */
+static bool find_owners(const char *name, size_t len, char out[160])
+{
+    unsigned groups = 0;
+    size_t n = 0;
+    for (const option *o = cli_options; o->name; o++)
+        if (strlen(o->name) == len && memcmp(o->name, name, len) == 0) groups |= o->groups;
+    for (const command *c = cli_commands; c->name; c++)
+        if (c->help && (c->groups & groups) && n + strlen(c->name) + 3 < 160)
+            n += (size_t)snprintf(out + n, 160 - n, "%s%s", n ? ", " : "", c->name);
+    return n > 0;
+}
+
 static int unknown_option(const command *cmd, const char *word)
 {
-    char key[64];
+    char key[64], owners[160];
     if (word[1] == '-' && find_setting(cmd, word + 2, key))
         return usage("unknown option %s; did you mean the setting %s=...?", word, key);
+    const int len = (int)strcspn(word, "=");
+    if (word[1] == '-' && find_owners(word + 2, (size_t)len - 2, owners))
+        return usage("%s has no %.*s; it is for %s", cmd->name, len, word, owners);
     const char *near = word[1] == '-' ? nearest(word + 2, option_name, &cmd->groups) : NULL;
     if (near) return usage("unknown option %s for %s; did you mean --%s?", word, cmd->name, near);
     return usage("unknown option %s; privet %s --help lists what there is", word, cmd->name);

@@ -25,7 +25,9 @@ enum {                /* which commands know an option */
        OPT_FORMAT = 512u, /* writes a model in a format of other programs           */
        OPT_SYNTH = 1024u, /* takes settings of its own */
        OPT_REPRO = 2048u,
-       OPT_PAGE = 4096u /* writes a page */
+       OPT_PAGE = 4096u,  /* writes a page */
+       OPT_COST = 8192u,  /* account, calibrate: a budget                           */
+       OPT_GROUP = 16384u /* account alone                                          */
 };
 typedef struct option {
     const char *name;
@@ -194,9 +196,10 @@ void paragraph(const char *label, const char *text);                /* the same,
 const char *with_commas(double x, char out[40]);
 const char *cost_text(double x, char out[40]); /* rounded up */
 void print_json(const char *json);
-void print_pairs(const char *const *pairs);    /* key, text, key, text, NULL as one JSON object */
-void json_text(const char *key, const char *text); /* "key": "text" of an object; key NULL: the text alone; text NULL: null */
-void json_number(const char *key, double x);       /* the same; null unless it is finite */
+void print_pairs(const char *const *pairs); /* key, text, key, text, NULL as one JSON object */
+void json_text(const char *key,
+               const char *text); /* "key": "text" of an object; key NULL: the text alone; text NULL: null */
+void json_number(const char *key, double x);   /* the same; null unless it is finite */
 void show_run(jv v);                           /* a plan's cost or a run's summary              */
 void show_strength(jv v);                      /* what its epsilon and delta mean               */
 void show_metrics(jv v);                       /* cmd_eval.c                                    */

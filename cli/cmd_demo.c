@@ -32,7 +32,8 @@ static int check_folder(const demo *d)
 {
     const char *const files[] = { d->train, d->test, d->schema, d->model, d->open };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        const int code = check_own(files[i], i < 2 ? "patient,age,sex,admission,ward,days," : "prior_visits", "name another folder: privet demo FOLDER");
+        const int code = check_own(files[i], i < 2 ? "patient,age,sex,admission,ward,days," : "prior_visits",
+                                   "name another folder: privet demo FOLDER");
         if (code != EXIT_DONE) return code;
     }
     return EXIT_DONE;
@@ -146,8 +147,10 @@ static void figures_of(const char *key, const demo *d, int k)
 
 static void as_json(const demo *d, const char *folder, double seconds)
 {
-    const char *const files[][2] = { { "folder", folder },   { "train", d->train }, { "test", d->test },
-                                     { "schema", d->schema }, { "model", d->model }, { "model_not_private", d->open } };
+    const char *const files[][2] = {
+        { "folder", folder },    { "train", d->train }, { "test", d->test },
+        { "schema", d->schema }, { "model", d->model }, { "model_not_private", d->open }
+    };
     puts("{");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         printf("  "), json_text(files[i][0], files[i][1]), puts(",");

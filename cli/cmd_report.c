@@ -93,7 +93,10 @@ int cmd_report(cli *c)
     const bool results = stat(c->args.words[0], &st) == 0 && S_ISDIR(st.st_mode);
     int code = EXIT_DONE;
     if (!c->args.out)
-        code = check_own(out, text ? " of five papers" : results ? "<title>Results: " : "<title>Privacy report: ",
+        code = check_own(out,
+                         text      ? " of five papers"
+                         : results ? "<title>Results: "
+                                   : "<title>Privacy report: ",
                          "name the page with --out");
     if (code == EXIT_DONE) code = check_writable(out);
     if (code == EXIT_DONE && results) return results_page(c, c->args.words[0], out, text);
