@@ -16,6 +16,8 @@ static pv_status open_model(pv_model *m, const char *path)
     if ((s = pv_plan_create(m->ctx, &m->plan)) != PV_OK) return s;
     if ((s = pv_plan_load(m->plan, m->file.settings, strlen(m->file.settings), path)) != PV_OK) return s;
     m->plan->s.data.schema = m->file.schema; /* the text itself */
+    const char *labels = m->plan->s.data.labels;
+    if (labels && !strchr(labels, ',')) m->plan->s.data.labels = NULL; /* the file of other rows' labels, no list */
     if ((s = pvi_model_choose(m->plan, m->file.domain.classes, m->arena, &m->choice)) != PV_OK) return s;
     const pv_model_ops *ops = m->choice.ops;
     if (ops->open && (s = ops->open(m->choice.cfg, &m->file.domain, m->ctx)) != PV_OK) return s;
