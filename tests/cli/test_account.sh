@@ -28,6 +28,9 @@ meaning      Suppose a coin decides whether one given row is used. Whoever sees 
              everything else guesses right at most 98.8 % of the time; without the result, 50 %.
 by           accountant gaussian, relation zero-out
 at least     epsilon 4.37718, certified too: no accountant can go below' "$(cat out)"
+ok account gaussian z=1 --delta 0.1
+has out 'delta 0.1 is for tables of at most 1 row'
+check 'not 1 rows' sh -c '! grep -q "1 rows" out'
 ok account gaussian z=10 steps=100 --epsilon 4.37718
 has out 'at delta 9.99992e-06'
 ok account gaussian z=3 --delta 1e-5 --group 3
