@@ -73,7 +73,7 @@ const char *nearest(const char *word, word_at at, const void *list)
     int best_d = (int)strlen(word) / 3 + 2; /* further away than this is no suggestion */
     for (int i = 0; (w = at(list, i)) != NULL; i++) {
         const int d = distance(word, w);
-        if (d < best_d) {
+        if (d < best_d && 2 * d <= (int)strlen(word)) { /* foo is not a slip of box */
             best_d = d;
             best = w;
         }

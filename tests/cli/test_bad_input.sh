@@ -165,6 +165,7 @@ usage_error 'optimizer=pdg: no such optimizer, did you mean pgd?' --optimizer pd
 fails 2 'privet: --out is given twice: a.pvt and b.pvt' train rows --out a.pvt --out b.pvt
 usage_error 'model=logistc: no such model, did you mean logistic?' --model logistc
 usage_error 'privacy=maybe: one of on|off is needed' --privacy maybe
+usage_error 'set=foo: no such set, there is l2ball, l1ball, linfball, box, simplex, polytope' set=foo
 
 # ---- loss, penalty, set and optimiser that do not fit
 usage_error 'optimizer=fw-l1 needs a constraint set with vertices: set=l1ball, simplex or polytope' --optimizer fw-l1
