@@ -4,7 +4,7 @@
  * bytes of the next are read or decompressed by tasks of the same parallel call.  Afterwards the
  * segments are appended in file order, so memory is the matrix plus two rounds.  A line that does not fit into a
  * round makes the rounds longer, up to data.max_line.  A longer one is refused wherever the cuts are: parsers look
- * at every record they have taken, and what is known of one that goes on behind the round is looked at between rounds.
+ * at every record they have taken, and between rounds what is known of one that goes on behind them is looked at.
  *
  * A line end may sit inside a quoted field, so a cut may be wrong.  The first chunk of a round starts
  * a record; if the parser takes a chunk up to its end, the next chunk starts a record too.  If it stops

@@ -5,8 +5,8 @@
  *   (n, h, w, c) or (n, c, h, w)  images; data.image=HxWxC says which, else the side that is 1, 3 or 4 is c
  * Values: float32, float64 or uint8, little-endian, C order.
  *
- * Labels are an array of n integers or floats in a file of its own: data.labels if that is a path (one word, or it has
- * a '/' or ends in .npy, .npy.gz, .npy.bz2), else the file beside the rows that is called y* for x*, labels for
+ * Labels are an array of n integers or floats in a file of its own: data.labels if that is a path (one word, or it
+ * has a '/' or ends in .npy, .npy.gz, .npy.bz2), else the file beside the rows that is called y* for x*, labels for
  * images, features or data.  Classes are 0..9, or those of the trained model, unless data.labels declares others.
  *
  * Privacy  scaling and centre are constants of the format and the settings; the shape is treated as public. */
