@@ -10,8 +10,8 @@
 const option cli_options[] = {
     { "model", "model", "NAME", "what is fitted", PLAN },
     { "optimizer", "optimizer", "NAME", "how it is fitted", PLAN },
-    { "epsilon", "budget.epsilon", "E", "privacy budget: smaller is more private", PLAN | OPT_ACCT },
-    { "delta", "budget.delta", "D", "chance that the guarantee may fail, far below 1/rows", PLAN | OPT_ACCT },
+    { "epsilon", "budget.epsilon", "E", "privacy budget: smaller is more private", PLAN | OPT_COST },
+    { "delta", "budget.delta", "D", "chance that the guarantee may fail, far below 1/rows", PLAN | OPT_COST },
     { "relation", "budget.relation", "NAME", "what one person can change", PLAN | OPT_ACCT },
     { "accountant", "accountant", "NAME", "how the cost is computed", PLAN | OPT_ACCT },
     { "reg", "reg", "NAME", "penalty on the weights", PLAN },
@@ -28,8 +28,10 @@ const option cli_options[] = {
     { "config", NULL, "FILE", "read settings from a JSON file first", PLAN },
     { "dump-config", NULL, "FILE", "write the settings as JSON; - prints them and stops", PLAN },
     { "file", "file", "FILE", "a tree of events as JSON; a certificate is for privet verify", OPT_ACCT },
-    { "group", "rows", "K", "protect any K rows at once instead of one", OPT_ACCT },
-    { "all", "all", NULL, "show every accountant that has a proof", OPT_ACCT },
+    { "group", "rows", "K", "protect any K rows at once instead of one", OPT_GROUP },
+    { "all", "all", NULL, "show every accountant that has a proof", OPT_GROUP },
+    { "epsilon", "budget.epsilon", "E", "where the curve ends; chosen when it is left out", OPT_DRAW },
+    { "delta", "budget.delta", "D", "of sbcd, whose curve is epsilon after every pass", OPT_DRAW },
     { "svg", "svg", "FILE", "draw the curve and the errors of every test", OPT_DRAW },
     { "format", NULL, "NAME", "onnx, npz or safetensors; default: what the file's name ends in", OPT_FORMAT },
     { "runs", "runs", "N", "runs of every point, instead of the paper's number", OPT_REPRO },
@@ -71,7 +73,7 @@ const char *nearest(const char *word, word_at at, const void *list)
     int best_d = (int)strlen(word) / 3 + 2; /* further away than this is no suggestion */
     for (int i = 0; (w = at(list, i)) != NULL; i++) {
         const int d = distance(word, w);
-        if (d < best_d) {
+        if (d < best_d && 2 * d <= (int)strlen(word)) { /* foo is not a slip of box */
             best_d = d;
             best = w;
         }
@@ -114,11 +116,27 @@ static bool find_setting(const command *cmd, const char *word, char out[64])
     return found;
 }
 
+/* Which commands have it: "train, plan"; false: none. */
+static bool find_owners(const char *name, size_t len, char out[160])
+{
+    unsigned groups = 0;
+    size_t n = 0;
+    for (const option *o = cli_options; o->name; o++)
+        if (strlen(o->name) == len && memcmp(o->name, name, len) == 0) groups |= o->groups;
+    for (const command *c = cli_commands; c->name; c++)
+        if (c->help && (c->groups & groups) && n + strlen(c->name) + 3 < 160)
+            n += (size_t)snprintf(out + n, 160 - n, "%s%s", n ? ", " : "", c->name);
+    return n > 0;
+}
+
 static int unknown_option(const command *cmd, const char *word)
 {
-    char key[64];
+    char key[64], owners[160];
     if (word[1] == '-' && find_setting(cmd, word + 2, key))
         return usage("unknown option %s; did you mean the setting %s=...?", word, key);
+    const int len = (int)strcspn(word, "=");
+    if (word[1] == '-' && find_owners(word + 2, (size_t)len - 2, owners))
+        return usage("%s has no %.*s; it is for %s", cmd->name, len, word, owners);
     const char *near = word[1] == '-' ? nearest(word + 2, option_name, &cmd->groups) : NULL;
     if (near) return usage("unknown option %s for %s; did you mean --%s?", word, cmd->name, near);
     return usage("unknown option %s; privet %s --help lists what there is", word, cmd->name);
@@ -212,11 +230,14 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* No output may be an input, or another output: a table, a model or a budget would be gone. */
-static int check_outputs(const args *a)
+static int check_outputs(const command *cmd, const args *a)
 {
-    const char *const out[] = { a->out, a->certificate, a->dump_config };
-    static const char *const names[] = { "--out", "--certificate", "--dump-config" };
-    for (int i = 0; i < 3; i++) {
+    const char *svg = NULL; /* the one setting that is an output */
+    for (int k = 0; k < a->n_settings && (cmd->groups & OPT_DRAW); k++)
+        if (strcmp(a->settings[k].key, "svg") == 0) svg = a->settings[k].value;
+    const char *const out[] = { a->out, a->certificate, a->dump_config, svg };
+    static const char *const names[] = { "--out", "--certificate", "--dump-config", "--svg" };
+    for (int i = 0; i < 4; i++) {
         if (!out[i] || strcmp(out[i], "-") == 0) continue;
         for (int k = 0; k < i; k++)
             if (out[k] && same_file(out[i], out[k]))
@@ -225,7 +246,7 @@ static int check_outputs(const args *a)
             if (same_file(out[i], a->words[k]))
                 return usage("%s %s is an input; name another file", names[i], out[i]);
         for (int k = 0; k < a->n_settings; k++)
-            if (same_file(out[i], a->settings[k].value))
+            if (a->settings[k].value != svg && same_file(out[i], a->settings[k].value))
                 return usage("%s %s is an input; name another file", names[i], out[i]);
         if (a->config && same_file(out[i], a->config))
             return usage("%s %s is an input; name another file", names[i], out[i]);
@@ -242,7 +263,7 @@ static int check_words(const command *cmd, const args *a)
     if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH | OPT_REPRO)))
         return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
     const int code = check_twice(a);
-    return code == EXIT_DONE ? check_outputs(a) : code;
+    return code == EXIT_DONE ? check_outputs(cmd, a) : code;
 }
 
 int args_parse(const command *cmd, int argc, char **argv, args *a)

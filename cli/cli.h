@@ -25,7 +25,9 @@ enum {                /* which commands know an option */
        OPT_FORMAT = 512u, /* writes a model in a format of other programs           */
        OPT_SYNTH = 1024u, /* takes settings of its own */
        OPT_REPRO = 2048u,
-       OPT_PAGE = 4096u /* writes a page */
+       OPT_PAGE = 4096u,  /* writes a page */
+       OPT_COST = 8192u,  /* account, calibrate: a budget                           */
+       OPT_GROUP = 16384u /* account alone                                          */
 };
 typedef struct option {
     const char *name;
@@ -118,6 +120,9 @@ void signals_phase(phase p); /* what an interruption would mean now */
 /* ---- files (files.c) -------------------------------------------------------------------------------- */
 int read_text(const char *path, char **text, size_t *len); /* free() it; exit code */
 int check_writable(const char *path);                      /* before anything is spent; exit code */
+/* Whether a file that is there may be written over: it has `mark` near its beginning, so the same command made it.
+ * Otherwise EXIT_USAGE, and `advice` ends the message. */
+int check_own(const char *path, const char *mark, const char *advice);
 
 /* ---- settings shared by train and plan (apply.c) ----------------------------------------------------- */
 int make_plan(cli *c, const char *data, pv_plan **out);
@@ -183,6 +188,7 @@ void html_begin(FILE *f, const char *kind, const char *what);
 void html_put(FILE *f, const char *text); /* escaped */
 void html_value(FILE *f, jv v);           /* a string, number or word, escaped; nothing when absent */
 void figures(FILE *f, const findings *r); /* figures.c: how good on labelled rows */
+void figures_json(const findings *r);     /* the same numbers as one JSON object on stdout, or null */
 
 /* ---- results for people (show.c) ------------------------------------------------------------------------ */
 void row(const char *label, const char *fmt, ...) CLI_PRINTF(2, 3); /* aligned pair on stdout */
@@ -190,7 +196,10 @@ void paragraph(const char *label, const char *text);                /* the same,
 const char *with_commas(double x, char out[40]);
 const char *cost_text(double x, char out[40]); /* rounded up */
 void print_json(const char *json);
-void print_pairs(const char *const *pairs);    /* key, text, key, text, NULL as one JSON object */
+void print_pairs(const char *const *pairs); /* key, text, key, text, NULL as one JSON object */
+void json_text(const char *key,
+               const char *text); /* "key": "text" of an object; key NULL: the text alone; text NULL: null */
+void json_number(const char *key, double x);   /* the same; null unless it is finite */
 void show_run(jv v);                           /* a plan's cost or a run's summary              */
 void show_strength(jv v);                      /* what its epsilon and delta mean               */
 void show_metrics(jv v);                       /* cmd_eval.c                                    */

@@ -13,6 +13,8 @@ typedef struct demo {
     cli *c;
     char train[512], test[512], schema[512], model[512], open[512];
     double accuracy[2], log_loss[2], auc[2]; /* private, not private */
+    double epsilon, delta;
+    char relation[32], strength[32];
 } demo;
 
 static void paths(demo *d, const char *folder)
@@ -22,6 +24,19 @@ static void paths(demo *d, const char *folder)
     snprintf(d->schema, sizeof d->schema, "%s/demo.schema.json", folder);
     snprintf(d->model, sizeof d->model, "%s/model.pvt", folder);
     snprintf(d->open, sizeof d->open, "%s/not-private.pvt", folder);
+}
+
+/* What a demo made it may make again; a table or model of somebody else's stays.  Every file of a demo, models
+ * included, names the columns of its table near the beginning. */
+static int check_folder(const demo *d)
+{
+    const char *const files[] = { d->train, d->test, d->schema, d->model, d->open };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const int code = check_own(files[i], i < 2 ? "patient,age,sex,admission,ward,days," : "prior_visits",
+                                   "name another folder: privet demo FOLDER");
+        if (code != EXIT_DONE) return code;
+    }
+    return EXIT_DONE;
 }
 
 static pv_status train(demo *d, bool private, char **summary)
@@ -63,36 +78,47 @@ static pv_status measure(demo *d, bool private)
 static pv_status private_part(demo *d)
 {
     char *summary, *verdict, eps[40];
-    printf("\n$ %s train %s --schema %s --epsilon 1 --out %s\n", d->c->program, d->train, d->schema, d->model);
+    const bool told = !d->c->args.json;
+    if (told)
+        printf("\n$ %s train %s --schema %s --epsilon 1 --out %s\n", d->c->program, d->train, d->schema, d->model);
     fflush(stdout);
     pv_status s = train(d, true, &summary);
     if (s != PV_OK) return s;
-    show_run((jv) { summary });
+    if (told) show_run((jv) { summary });
     pv_string_free(d->c->ctx, summary);
-    printf("\n$ %s verify %s\n", d->c->program, d->model);
+    if (told) printf("\n$ %s verify %s\n", d->c->program, d->model);
     s = pv_verify(d->c->ctx, d->model, &verdict);
     if (s != PV_OK) return s;
-    row("holds", "%s: the recorded events cost at most epsilon %s, as claimed", d->model,
-        cost_text(jv_num(jv_get((jv) { verdict }, "epsilon")), eps));
+    d->epsilon = jv_num(jv_get((jv) { verdict }, "epsilon"));
+    d->delta = jv_num(jv_get((jv) { verdict }, "delta"));
+    jv_str(jv_get((jv) { verdict }, "relation"), d->relation, sizeof d->relation);
+    jv_str(jv_get((jv) { verdict }, "strength"), d->strength, sizeof d->strength);
+    if (told)
+        row("holds", "%s: the recorded events cost at most epsilon %s, as claimed", d->model,
+            cost_text(d->epsilon, eps));
     pv_string_free(d->c->ctx, verdict);
     return PV_OK;
 }
 
 static pv_status comparison(demo *d)
 {
-    char *summary, n[40];
+    char *summary;
     pv_status s = train(d, false, &summary);
     pv_string_free(d->c->ctx, summary);
     if (s == PV_OK) s = measure(d, true);
     if (s == PV_OK) s = measure(d, false);
-    if (s != PV_OK) return s;
+    return s;
+}
+
+static void show_comparison(const demo *d)
+{
+    char n[40];
     printf("\nOn %s rows it has not seen, next to the same fit without noise (privacy=off, NOT PRIVATE):\n",
            with_commas(HELD_OUT, n));
     printf("%-12s %10s %12s\n", "", "epsilon 1", "NOT PRIVATE");
     printf("%-12s %10.4f %12.4f\n", "accuracy", d->accuracy[0], d->accuracy[1]);
     printf("%-12s %10.4f %12.4f\n", "AUC", d->auc[0], d->auc[1]);
     printf("%-12s %10.4f %12.4f\n", "log loss", d->log_loss[0], d->log_loss[1]);
-    return PV_OK;
 }
 
 static void next(const demo *d, double seconds)
@@ -111,6 +137,33 @@ static void next(const demo *d, double seconds)
     printf("  %s list optimizer\n", program);
 }
 
+static void figures_of(const char *key, const demo *d, int k)
+{
+    printf("  \"%s\": {", key);
+    json_number("accuracy", d->accuracy[k]), printf(", ");
+    json_number("auc", d->auc[k]), printf(", ");
+    json_number("log_loss", d->log_loss[k]), printf("},\n");
+}
+
+static void as_json(const demo *d, const char *folder, double seconds)
+{
+    const char *const files[][2] = {
+        { "folder", folder },    { "train", d->train }, { "test", d->test },
+        { "schema", d->schema }, { "model", d->model }, { "model_not_private", d->open }
+    };
+    puts("{");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        printf("  "), json_text(files[i][0], files[i][1]), puts(",");
+    printf("  \"rows\": %d,\n  \"heldout_rows\": %d,\n  \"verified\": true,\n  ", ROWS, HELD_OUT);
+    json_number("epsilon", d->epsilon), printf(",\n  ");
+    json_number("delta", d->delta), printf(",\n  ");
+    json_text("relation", d->relation), printf(",\n  ");
+    json_text("strength", d->strength), puts(",");
+    figures_of("private", d, 0);
+    figures_of("not_private", d, 1);
+    printf("  "), json_number("seconds", seconds), puts("\n}");
+}
+
 int cmd_demo(cli *c)
 {
     const char *folder = c->args.n_words ? c->args.words[0] : "privet-demo";
@@ -121,15 +174,24 @@ int cmd_demo(cli *c)
     if (strlen(folder) > 400) return usage("the name of the folder is too long");
     clock_gettime(CLOCK_MONOTONIC, &begin);
     paths(&d, folder);
+    const int code = check_folder(&d);
+    if (code != EXIT_DONE) return code;
     pv_status s = pv_demo_data(c->ctx, folder, SEED, ROWS, HELD_OUT);
     if (s != PV_OK) return fail(c, s);
-    printf("A table of %s made-up hospital stays in %s, and %s more to test on: who comes back within 30 days?\n",
-           with_commas(ROWS, n1), folder, with_commas(HELD_OUT, n2));
+    if (!c->args.json)
+        printf("A table of %s made-up hospital stays in %s, and %s more to test on: who comes back within 30 days?\n",
+               with_commas(ROWS, n1), folder, with_commas(HELD_OUT, n2));
     s = private_part(&d);
     if (s == PV_OK) s = comparison(&d);
     if (s != PV_OK) return fail(c, s);
     clock_gettime(CLOCK_MONOTONIC, &end);
     signals_phase(PHASE_QUIET);
-    next(&d, (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+    const double seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    if (c->args.json) {
+        as_json(&d, folder, seconds);
+        return EXIT_DONE;
+    }
+    show_comparison(&d);
+    next(&d, seconds);
     return EXIT_DONE;
 }

@@ -11,7 +11,7 @@ void setting_range(jv p, char out[96])
     if (jv_get(p, "choices").p) {
         jv_str(jv_get(p, "choices"), out, 96);
     } else if (jv_get(p, "min").p) {
-        snprintf(out, 96, "%.10g .. %.10g", jv_num(jv_get(p, "min")), jv_num(jv_get(p, "max")));
+        snprintf(out, 96, "%.12g .. %.12g", jv_num(jv_get(p, "min")), jv_num(jv_get(p, "max")));
     } else {
         jv_str(jv_get(p, "type"), type, sizeof type);
         snprintf(out, 96, "%s", type);

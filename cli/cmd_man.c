@@ -46,6 +46,14 @@ static void man_commands(void)
         if (c->help) item((snprintf(tag, sizeof tag, "%s", c->name), tag), c->words, c->help);
 }
 
+/* Has an option of this name come before?  One command may say it in words of its own. */
+static bool seen(const option *o)
+{
+    for (const option *p = cli_options; p < o; p++)
+        if (strcmp(p->name, o->name) == 0) return true;
+    return false;
+}
+
 static void man_options(void)
 {
     char tag[48], text[160];
@@ -54,6 +62,7 @@ static void man_options(void)
          "\\fB\\-\\-\\fR "
          "ends them.");
     for (const option *o = cli_options; o->name; o++) {
+        if (seen(o)) continue;
         snprintf(tag, sizeof tag, "--%s", o->name);
         if (o->key) snprintf(text, sizeof text, "%s (%s)", o->help, o->key);
         else snprintf(text, sizeof text, "%s", o->help);
@@ -202,7 +211,7 @@ static void complete_option_keys(void)
 {
     puts("    case \"$key\" in");
     for (const option *o = cli_options; o->name; o++)
-        if (o->key) printf("        --%s) key=%s ;;\n", o->name, o->key);
+        if (o->key && !seen(o)) printf("        --%s) key=%s ;;\n", o->name, o->key);
     puts("    esac");
 }
 

@@ -26,6 +26,25 @@ static char *curve_of(cli *c, jv certificate)
     return json;
 }
 
+/* What was written, and the numbers on it. */
+static void as_json(const cli *c, const findings *r, const char *out)
+{
+    static const char *const numbers[] = { "epsilon", "delta", "guess_right_at_most" };
+    static const char *const words[] = { "relation", "strength", "strength_because" };
+    char text[600];
+    printf("{\n  "), json_text("report", out), printf(",\n  ");
+    json_text("model", c->args.words[0]), printf(",\n  ");
+    json_text("data", c->args.n_words > 1 ? c->args.words[1] : NULL);
+    printf(",\n  \"private\": %s", jv_true(jv_get(r->certificate, "private")) ? "true" : "false");
+    for (int i = 0; i < 3 && r->verification.p; i++)
+        printf(",\n  "), json_number(numbers[i], jv_num(jv_get(r->verification, numbers[i])));
+    for (int i = 0; i < 3 && r->verification.p; i++)
+        printf(",\n  "), json_text(words[i], jv_str(jv_get(r->verification, words[i]), text, sizeof text));
+    printf(",\n  \"figures\": ");
+    figures_json(r);
+    puts("\n}");
+}
+
 static int write_page(cli *c, const findings *r, const char *out)
 {
     char *html = report_html(r);
@@ -33,7 +52,8 @@ static int write_page(cli *c, const findings *r, const char *out)
     free(html);
     if (s != PV_OK) return fail(c, s);
     notes_flush();
-    row("report", "%s", out);
+    if (c->args.json) as_json(c, r, out);
+    else row("report", "%s", out);
     return EXIT_DONE;
 }
 
@@ -70,9 +90,16 @@ int cmd_report(cli *c)
     struct stat st;
     const bool text = setting_value(c, "markdown") != NULL;
     const char *out = c->args.out ? c->args.out : text ? "report.md" : "report.html";
-    int code = check_writable(out);
-    if (code == EXIT_DONE && stat(c->args.words[0], &st) == 0 && S_ISDIR(st.st_mode))
-        return results_page(c, c->args.words[0], out, text);
+    const bool results = stat(c->args.words[0], &st) == 0 && S_ISDIR(st.st_mode);
+    int code = EXIT_DONE;
+    if (!c->args.out)
+        code = check_own(out,
+                         text      ? " of five papers"
+                         : results ? "<title>Results: "
+                                   : "<title>Privacy report: ",
+                         "name the page with --out");
+    if (code == EXIT_DONE) code = check_writable(out);
+    if (code == EXIT_DONE && results) return results_page(c, c->args.words[0], out, text);
     if (code == EXIT_DONE && c->args.exact && c->args.n_words < 2)
         return usage("--exact is about figures on labelled rows; name them: privet report MODEL DATA --exact");
     if (code == EXIT_DONE && text)

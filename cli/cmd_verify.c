@@ -40,7 +40,14 @@ int cmd_verify(cli *c)
 {
     char *json;
     const pv_status s = pv_verify(c->ctx, c->args.words[0], &json);
-    if (s != PV_OK) return fail(c, s);
+    if (s != PV_OK) {
+        const char *because = pv_ctx_errmsg(c->ctx);
+        if (c->args.json) {
+            printf("{\n  \"verified\": false,\n  ");
+            json_text("because", *because ? because : pv_status_name(s)), puts("\n}");
+        }
+        return fail(c, s);
+    }
     const int code = c->args.certificate ? extract(c) : EXIT_DONE;
     if (code == EXIT_DONE) {
         if (c->args.json) print_json(json);

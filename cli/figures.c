@@ -51,30 +51,73 @@ static double rows_behind(const findings *r, const char *key)
     return jv_num(jv_get(r->metrics, "rows"));
 }
 
-static void metric(FILE *f, const findings *r, const char *key, const char *name, const char *meaning)
+/* What is shown, in this order.  Errors have the label's unit: two digits instead of a step. */
+static const struct figure {
+    const char *key, *name, *meaning;
+    bool unit;
+} shown[] = {
+    { "accuracy", "accuracy", "share of rows named correctly", false },
+    { "majority", "baseline", "accuracy of always naming the most frequent class", false },
+    { "log_loss", "log loss", "0 is perfect", false },
+    { "auc", "AUC", "1 is perfect, 0.5 is a coin", false },
+    { "precision", "precision", "share of rows named positive that are", false },
+    { "recall", "recall", "share of positive rows that are named so", false },
+    { "rmse", "RMSE", "root mean squared error", true },
+    { "mae", "MAE", "mean absolute error", true },
+    { "r2", "R2", "1 is perfect, 0 is the mean", false },
+};
+enum { SHOWN = sizeof shown / sizeof *shown };
+
+/* As shown, or "few rows"; false: there is no such figure. */
+static bool figure_text(const findings *r, const struct figure *g, char text[40])
 {
-    const double x = jv_num(jv_get(r->metrics, key)), step = step_for(r, rows_behind(r, key));
-    if (isnan(x)) return;
-    fprintf(f, "<tr><th>%s</th><td class=\"n\">", name);
-    if (isnan(step)) fputs("few rows", f);
-    else fprintf(f, "%.*f", r->exact ? 4 : 2, rounded(x, step));
-    fprintf(f, "</td><td>%s</td></tr>\n", meaning);
+    const double x = jv_num(jv_get(r->metrics, g->key)), step = step_for(r, rows_behind(r, g->key));
+    if (isnan(x)) return false;
+    if (g->unit) snprintf(text, 40, "%.*g", r->exact ? 6 : 2, x);
+    else if (isnan(step)) snprintf(text, 40, "few rows");
+    else snprintf(text, 40, "%.*f", r->exact ? 4 : 2, rounded(x, step));
+    return true;
 }
 
-/* Errors have the label's unit: two digits instead of a step. */
-static void error_of(FILE *f, const findings *r, const char *key, const char *name, const char *meaning)
-{
-    const double x = jv_num(jv_get(r->metrics, key));
-    if (isnan(x)) return;
-    fprintf(f, "<tr><th>%s</th><td class=\"n\">%.*g</td><td>%s</td></tr>\n", name, r->exact ? 6 : 2, x, meaning);
-}
-
-static void rows_of(FILE *f, const findings *r)
+static double rows_of(const findings *r)
 {
     const double n = jv_num(jv_get(r->metrics, "rows")), unit = pow(10.0, fmax(0.0, floor(log10(n)) - 1.0));
+    return r->exact ? n : unit * floor(n / unit + 0.5);
+}
+
+static void table(FILE *f, const findings *r)
+{
     char text[40];
     fprintf(f, "<tr><th>rows</th><td class=\"n\">%s%s</td><td></td></tr>\n", r->exact ? "" : "about ",
-            with_commas(r->exact ? n : unit * floor(n / unit + 0.5), text));
+            with_commas(rows_of(r), text));
+    for (const struct figure *g = shown; g < shown + SHOWN; g++)
+        if (figure_text(r, g, text))
+            fprintf(f, "<tr><th>%s</th><td class=\"n\">%s</td><td>%s</td></tr>\n", g->name, text, g->meaning);
+}
+
+/* (2): nothing is shown of the training rows, or of few. */
+static bool hidden(const findings *r)
+{
+    return !r->exact &&
+           (jv_true(jv_get(r->metrics, "training_rows")) || !(jv_num(jv_get(r->metrics, "rows")) >= FEW));
+}
+
+void figures_json(const findings *r)
+{
+    char text[40];
+    if (!r->metrics.p || hidden(r)) {
+        fputs("null", stdout);
+        return;
+    }
+    printf("{\"exact\": %s, ", r->exact ? "true" : "false");
+    json_number("rows", rows_of(r));
+    for (const struct figure *g = shown; g < shown + SHOWN; g++)
+        if (figure_text(r, g, text)) {
+            fputs(", ", stdout);
+            if (strcmp(text, "few rows") == 0) json_text(g->key, NULL);
+            else printf("\"%s\": %s", g->key, text);
+        }
+    putchar('}');
 }
 
 /* One true class: counts, or the share each name got of its rows. */
@@ -148,7 +191,6 @@ static void calibration(FILE *f, const findings *r)
 static bool caution(FILE *f, const findings *r)
 {
     const bool training = jv_true(jv_get(r->metrics, "training_rows"));
-    const bool few = !(jv_num(jv_get(r->metrics, "rows")) >= FEW);
     fputs("<h2>How good</h2>\n<p>On the rows of <code>", f);
     html_put(f, r->data_file);
     fputs("</code>. ", f);
@@ -157,7 +199,7 @@ static bool caution(FILE *f, const findings *r)
             "<strong class=\"none\">These are the training rows: figures computed from them are NOT PRIVATE, do not "
             "publish them.</strong> ",
             f);
-    if (!r->exact && (training || few)) {
+    if (hidden(r)) {
         fprintf(f, "No figures are shown here%s; <code>--exact</code> shows them, for your eyes only.</p>\n",
                 training ? "" : ": fewer than 200 rows would be told too well");
         return false;
@@ -180,16 +222,7 @@ void figures(FILE *f, const findings *r)
 {
     if (!r->metrics.p || !caution(f, r)) return;
     fputs("<div class=\"box\"><table>\n", f);
-    rows_of(f, r);
-    metric(f, r, "accuracy", "accuracy", "share of rows named correctly");
-    metric(f, r, "majority", "baseline", "accuracy of always naming the most frequent class");
-    metric(f, r, "log_loss", "log loss", "0 is perfect");
-    metric(f, r, "auc", "AUC", "1 is perfect, 0.5 is a coin");
-    metric(f, r, "precision", "precision", "share of rows named positive that are");
-    metric(f, r, "recall", "recall", "share of positive rows that are named so");
-    error_of(f, r, "rmse", "RMSE", "root mean squared error");
-    error_of(f, r, "mae", "MAE", "mean absolute error");
-    metric(f, r, "r2", "R2", "1 is perfect, 0 is the mean");
+    table(f, r);
     fputs("</table></div>\n", f);
     confusion(f, r);
     calibration(f, r);

@@ -48,6 +48,21 @@ static bool can_make(const char *path)
     return true;
 }
 
+int check_own(const char *path, const char *mark, const char *advice)
+{
+    enum { NEAR = 1 << 16 };
+    struct stat st;
+    if (stat(path, &st) != 0) return EXIT_DONE; /* what else may be wrong, writing it will say */
+    char *text = malloc(NEAR);
+    FILE *f = S_ISREG(st.st_mode) ? fopen(path, "rbe") : NULL;
+    const size_t n = f && text ? fread(text, 1, NEAR, f) : 0;
+    const bool own = n && memmem(text, n, mark, strlen(mark));
+    if (f) fclose(f);
+    free(text);
+    if (own) return EXIT_DONE;
+    return usage("%s exists already, and this command did not make it; %s", path, advice);
+}
+
 /* A run whose result cannot be kept would spend its budget for nothing. */
 int check_writable(const char *path)
 {

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int error_line(int code, const char *fmt, va_list ap)
 {
@@ -59,8 +60,9 @@ int flush_stdout(int code)
 {
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || code != EXIT_DONE) return code;
+    if (!errno && write(STDOUT_FILENO, "\n", 1) == 1) errno = 0; /* it failed earlier: ask for the reason again */
     if (errno) return complain(EXIT_INPUT, "standard output: cannot be written: %s", strerror(errno));
-    return complain(EXIT_INPUT, "standard output: cannot be written"); /* it failed earlier; the reason is gone */
+    return complain(EXIT_INPUT, "standard output: cannot be written");
 }
 
 /* ---- notes: kept until the command knows it will not fail ---------------------------------------- */

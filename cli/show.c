@@ -106,11 +106,13 @@ void show_run(jv v)
         jv_str(jv_get(v, "why"), why, sizeof why);
         row("NOT PRIVATE", "%s", *why ? why : "no noise: no guarantee is given");
     }
-    row("fit", "%s with %s weights on %s rows", jv_str(jv_get(v, "model"), a, sizeof a),
-        with_commas(jv_num(jv_get(v, "parameters")), n1), with_commas(jv_num(jv_get(v, "rows")), n2));
+    const double weights = jv_num(jv_get(v, "parameters")), rows = jv_num(jv_get(v, "rows"));
+    row("fit", "%s with %s weight%s on %s row%s", jv_str(jv_get(v, "model"), a, sizeof a), with_commas(weights, n1),
+        weights == 1 ? "" : "s", with_commas(rows, n2), rows == 1 ? "" : "s");
     const bool joint = jv_get(jv_get(v, "settings"), "optimizer.weight").p; /* of the Hessian in a release */
-    row("optimizer", "%s, %s steps, %s clipped at %.4g", jv_str(jv_get(v, "optimizer"), b, sizeof b),
-        with_commas(jv_num(jv_get(v, "steps")), n1), joint ? "gradient and Hessian together" : "gradients",
+    const double steps = jv_num(jv_get(v, "steps"));
+    row("optimizer", "%s, %s step%s, %s clipped at %.4g", jv_str(jv_get(v, "optimizer"), b, sizeof b),
+        with_commas(steps, n1), steps == 1 ? "" : "s", joint ? "gradient and Hessian together" : "gradients",
         jv_num(jv_get(v, "clip_norm")));
     if (private) show_guarantee(v);
 }
@@ -127,14 +129,26 @@ static void print_quoted(const char *s)
     putchar('"');
 }
 
+void json_text(const char *key, const char *text)
+{
+    if (key) printf("\"%s\": ", key);
+    if (text) print_quoted(text);
+    else fputs("null", stdout);
+}
+
+void json_number(const char *key, double x)
+{
+    printf("\"%s\": ", key);
+    if (isfinite(x)) printf("%.15g", x);
+    else fputs("null", stdout);
+}
+
 void print_pairs(const char *const *pairs)
 {
     putchar('{');
     for (int i = 0; pairs[i]; i += 2) {
         if (i) fputs(", ", stdout);
-        print_quoted(pairs[i]);
-        fputs(": ", stdout);
-        print_quoted(pairs[i + 1]);
+        json_text(pairs[i], pairs[i + 1]);
     }
     puts("}");
 }

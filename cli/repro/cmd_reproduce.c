@@ -149,9 +149,39 @@ typedef struct work {
     const item *item;
     double total, past, weight; /* seconds, about: of what was to do, of what is done, of the run under way */
     double begun;
-    int runs, skipped;
+    int runs, skipped, told;
     bool on_rows; /* something written was measured on rows */
 } work;
+
+/* What became of an item: a line, or an object of the list in --json. */
+static void tell(work *w, const item *it, const char *key, const char *why)
+{
+    if (!w->c->args.json) {
+        row(it->name, "%s: %s", strcmp(key, "skipped") == 0 ? "skipped" : "left out", why);
+        return;
+    }
+    printf("%s\n    {", w->told++ ? "," : "");
+    json_text("name", it->name), fputs(", ", stdout);
+    json_text(key, why), fputs("}", stdout);
+}
+
+static void tell_files(work *w, const item *it, int now)
+{
+    static const char *const endings[] = { "csv", "svg", "commands" };
+    char path[4200];
+    if (!w->c->args.json) {
+        row(it->name, "%s/%s.csv .svg .commands: %d run%s, %d of them now", w->p.out, it->name, w->done.n,
+            w->done.n == 1 ? "" : "s", now);
+        return;
+    }
+    printf("%s\n    {", w->told++ ? "," : "");
+    json_text("name", it->name), fputs(", \"files\": [", stdout);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s.%s", w->p.out, it->name, endings[i]);
+        fputs(i ? ", " : "", stdout), json_text(NULL, path);
+    }
+    printf("], \"runs\": %d, \"runs_now\": %d}", w->done.n, now);
+}
 
 static double now(void)
 {
@@ -220,8 +250,10 @@ static int do_item(work *w, const item *it)
     const char *missing = missing_data(it, &w->p);
     if (missing) {
         progress_clear();
-        row(it->name, "skipped: put %s of a folder named by PRIVET_DATA%s%s", data_wanted(missing),
-            w->p.data ? "; looked in " : "", w->p.data ? w->p.data : "");
+        char why[4600];
+        snprintf(why, sizeof why, "put %s of a folder named by PRIVET_DATA%s%s", data_wanted(missing),
+                 w->p.data ? "; looked in " : "", w->p.data ? w->p.data : "");
+        tell(w, it, "skipped", why);
         w->skipped++;
         return EXIT_DONE;
     }
@@ -235,9 +267,7 @@ static int do_item(work *w, const item *it)
     }
     progress_clear();
     for (const sweep *s = it->sweeps; code == EXIT_DONE && s->name; s++) w->on_rows |= s->data != NULL;
-    if (code == EXIT_DONE)
-        row(it->name, "%s/%s.csv .svg .commands: %d runs, %d of them now", w->p.out, it->name, w->done.n,
-            w->runs - runs);
+    if (code == EXIT_DONE) tell_files(w, it, w->runs - runs);
     forget(w);
     return code;
 }
@@ -274,15 +304,21 @@ static int do_all(work *w, const item *only)
         if (code == EXIT_DONE) code = each_run(it, &w->p, add_pending, w);
     }
     w->begun = now();
+    const bool json = w->c->args.json && code == EXIT_DONE;
+    if (json) printf("{\n  "), json_text("out", w->p.out), fputs(",\n  \"items\": [", stdout);
     pv_ctx_on_progress(w->c->ctx, on_progress, w);
     for (int i = 0; code == EXIT_DONE && (it = repro_item(i)) != NULL; i++) {
         if (only && it != only) continue;
-        if (it->full && !w->p.full) row(it->name, "left out: %s with --full", only ? "it runs" : "runs");
+        if (it->full && !w->p.full) tell(w, it, "left_out", only ? "it runs with --full" : "runs with --full");
         else if (failed == EXIT_DONE) failed = do_item(w, it);
         else do_item(w, it); /* the first failure is the code, and no reason to miss the rest */
         fflush(stdout);
     }
-    if (w->on_rows)
+    if (json) {
+        puts(w->told ? "\n  ]," : "],");
+        if (w->on_rows) printf("  "), json_text("warning", "NOT PRIVATE: measures on rows"), puts(",");
+        printf("  \"skipped\": %d\n}\n", w->skipped);
+    } else if (w->on_rows)
         row("NOT PRIVATE", "accuracies, losses and gradients in these files are computed on rows without noise");
     if (code == EXIT_DONE) code = failed;
     return code == EXIT_DONE && w->skipped ? EXIT_MISSING : code;

@@ -310,6 +310,12 @@ int results_page(cli *c, const char *folder, const char *out, bool markdown)
         return complain(EXIT_INPUT, "%s holds no results; privet reproduce all --quick --out %s makes them", folder,
                         folder);
     if (st != PV_OK) return fail(c, st);
-    row("report", "%s", out);
+    if (c->args.json) {
+        fputs("{", stdout);
+        json_text("report", out), fputs(", ", stdout);
+        json_text("results", folder), printf(", \"items\": %d}\n", found);
+    } else {
+        row("report", "%s", out);
+    }
     return EXIT_DONE;
 }

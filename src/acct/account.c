@@ -69,8 +69,7 @@ static pv_status find(pv_ctx *ctx, const char *text, const pv_accountant_ops **o
     snprintf(name, sizeof name, "%.*s", (int)n, text);
     *settings = text[n] ? text + n + 1 : "";
     *ops = (const pv_accountant_ops *)pv_find(PV_KIND_accountant, name);
-    return *ops ? PV_OK
-                : pvi_fail(ctx, PV_E_PARAM, "unknown accountant %s: `privet list accountant` shows them", name);
+    return *ops ? PV_OK : pvi_accountant_unknown(ctx, name);
 }
 
 /* ---- relation ------------------------------------------------------------------------------------ */
@@ -223,6 +222,19 @@ static const pvi_cost *smallest(const pvi_cost *c, int n, double lower)
     return best;
 }
 
+/* Has one of them a proof for the other relation?  Then the end of a message says so. */
+static const char *other_relation(pv_ctx *ctx, const pv_accountant_ops *const *ops, int n, const pvi_question *q)
+{
+    const bool zero_out = q->rel == PV_REL_ZERO_OUT;
+    pvi_question other = *q;
+    pvi_cost cost;
+    other.rel = zero_out ? PV_REL_REPLACE : PV_REL_ZERO_OUT;
+    for (int i = 0; i < n; i++)
+        if (pvi_ask(ctx, ops[i], "", &other, &cost) == PV_OK)
+            return zero_out ? "; --relation replace has" : "; --relation zero-out has";
+    return "";
+}
+
 pv_status pvi_ask_best(pv_ctx *ctx, const pv_accountant_ops *const *ops, int n, const pvi_question *q, pvi_cost *out)
 {
     pvi_cost cost[PVI_ACCOUNTANTS];
@@ -240,8 +252,8 @@ pv_status pvi_ask_best(pv_ctx *ctx, const pv_accountant_ops *const *ops, int n, 
     if (known > 0 && !best)
         return pvi_fail(ctx, PV_E_NUMERIC, "the accountants contradict each other: none is believed");
     if (!best)
-        return pvi_fail(ctx, PV_E_UNSUPPORTED, "no accountant has a proof for these events under %s",
-                        relation_name(q));
+        return pvi_fail(ctx, PV_E_UNSUPPORTED, "no accountant has a proof for these events under %s%s",
+                        relation_name(q), other_relation(ctx, ops, n, q));
     *out = *best;
     out->epsilon_lower = lower;
     return PV_OK;

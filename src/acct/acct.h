@@ -145,6 +145,7 @@ typedef struct pvi_cost {
     bool group_bound;
 } pvi_cost;
 /* Adds one setting to the text below, in the arena; refused where the accountant has no such setting (named.c). */
+pv_status pvi_accountant_unknown(pv_ctx *ctx, const char *name); /* the error, with those there are */
 pv_status pvi_accountant_set(pv_ctx *ctx, pv_arena *a, const char *key, const char *value, const char **accountant);
 /* accountant: a registered name, optionally with settings ("zcdp:conversion=paper"), or "best": the smallest
  * certified upper bound among those that support the events. */

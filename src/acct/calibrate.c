@@ -165,8 +165,11 @@ pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, co
     *s = NAN;
     *cost = (pvi_cost) { 0 };
     if (!(epsilon > 0)) return pvi_fail(ctx, PV_E_ARG, "epsilon %g is not positive", epsilon);
-    pv_status ok = pvi_within(ctx, PVI_RANGE_EPSILON, epsilon);
-    if (ok != PV_OK || (ok = pvi_event_check(ctx, ev)) != PV_OK) return ok;
+    if (!pvi_in_range(PVI_RANGE_EPSILON, epsilon)) /* 0, which an account may ask about, was refused above */
+        return pvi_fail(ctx, PV_E_ARG, "epsilon %.10g is not in [%g, %.12g]", epsilon,
+                        pvi_ranges[PVI_RANGE_EPSILON].least, pvi_ranges[PVI_RANGE_EPSILON].most);
+    pv_status ok = pvi_event_check(ctx, ev);
+    if (ok != PV_OK) return ok;
     if (!scalable(ev)) return pvi_fail(ctx, PV_E_ARG, "these events have no noise to calibrate");
     reach(&q, ev);
     if (!(q.least < q.most)) return pvi_fail(ctx, PV_E_ARG, "these events are too far apart to be scaled together");

@@ -96,7 +96,14 @@ static pv_status scaled(const rows *q, pvi_cost *out)
     if (pvi_event_each(q->ev, scalable, &parts) != PV_OK) return PV_E_UNSUPPORTED;
     pv_arena *a = pvi_arena_create(q->ctx);
     const pv_event *ev = a ? pvi_event_scale(a, q->ev, pvi_down(1.0 / q->k, 1)) : NULL;
-    const pv_status s = ev ? pvi_account(q->ctx, q->accountant, q->rel, ev, q->delta, out) : pvi_nomem(q->ctx);
+    pv_status s = ev ? pvi_event_check(q->ctx, ev) : pvi_nomem(q->ctx);
+    if (ev && s != PV_OK) {
+        char why[PVI_RANGE_TEXT];
+        snprintf(why, sizeof why, "%s", pv_ctx_errmsg(q->ctx));
+        s = pvi_fail(q->ctx, s, "a group of %.0f rows is too large for these events: for all of them together, %s",
+                     q->k, why);
+    }
+    if (s == PV_OK) s = pvi_account(q->ctx, q->accountant, q->rel, ev, q->delta, out);
     pvi_arena_free(a);
     if (parts) out->epsilon_lower = 0.0; /* a part may hold fewer than k rows */
     return s;

@@ -37,14 +37,24 @@ static pv_status refuse(pv_ctx *ctx, const char *name, const char *key)
     return pvi_fail(ctx, PV_E_PARAM, "accountant=%s has no setting accountant.%s: accountant=%s has", name, key, who);
 }
 
+pv_status pvi_accountant_unknown(pv_ctx *ctx, const char *name)
+{
+    char list[256] = "best";
+    const pv_plugin *p;
+    for (int64_t i = 0; (p = pv_nth(PV_KIND_accountant, i)); i++) {
+        const size_t n = strlen(list);
+        snprintf(list + n, sizeof list - n, ", %s", p->name);
+    }
+    return pvi_fail(ctx, PV_E_PARAM, "unknown accountant %s; there is %s", name, list);
+}
+
 pv_status pvi_accountant_set(pv_ctx *ctx, pv_arena *a, const char *key, const char *value, const char **accountant)
 {
     char name[64];
     const char *old = *accountant;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(old, ":"), old);
     const pv_plugin *p = pv_find(PV_KIND_accountant, name);
-    if (!p && strcmp(name, "best") != 0)
-        return pvi_fail(ctx, PV_E_PARAM, "unknown accountant %s: `privet list accountant` shows them", name);
+    if (!p && strcmp(name, "best") != 0) return pvi_accountant_unknown(ctx, name);
     if (!p || !has_setting(p, key)) return refuse(ctx, name, key);
     if (said(old, key))
         return pvi_fail(ctx, PV_E_PARAM, "accountant=%s and accountant.%s=%s say the same twice: leave one out", old,

@@ -2,6 +2,7 @@
 #include "range.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define ROW(id, name, least, most, zero) { name, least, most, zero },
 const pvi_range pvi_ranges[PVI_N_RANGES] = { PVI_RANGES(ROW) };
@@ -15,6 +16,9 @@ bool pvi_in_range(pvi_range_id id, double x)
 void pvi_range_text(pvi_range_id id, double x, char text[PVI_RANGE_TEXT])
 {
     const pvi_range *r = &pvi_ranges[id];
-    snprintf(text, PVI_RANGE_TEXT, "%s %.10g is not in [%.12g, %.12g]%s", r->name, x, r->least, r->most,
+    char value[32];
+    snprintf(value, sizeof value, "%.10g", x);
+    if (pvi_in_range(id, strtod(value, NULL))) snprintf(value, sizeof value, "%.17g", x); /* a last digit outside */
+    snprintf(text, PVI_RANGE_TEXT, "%s %s is not in [%.12g, %.12g]%s", r->name, value, r->least, r->most,
              r->zero ? " and not 0" : "");
 }

@@ -78,7 +78,7 @@ static void put_rows(pvi_str *out, double delta)
 {
     const double most = floor(0.1 / delta * (1.0 + 1e-9));
     if (!(most >= 1.0)) pvi_str_puts(out, " is too large for any table");
-    else if (most < 1e15) pvi_str_printf(out, " is for tables of at most %.0f rows", most);
+    else if (most < 1e15) pvi_str_printf(out, " is for tables of at most %.0f row%s", most, most == 1.0 ? "" : "s");
     else pvi_str_puts(out, " is small enough for any table");
 }
 

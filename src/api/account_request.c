@@ -1,4 +1,4 @@
-/* question.c - a question about costs, from JSON.
+/* account_request.c - a question about costs, from JSON.
  *
  * A request names the events in one of three ways,
  *   "events": {...}      an event tree, in the canonical form of event_json.c
@@ -19,7 +19,7 @@ static const char *const members[] = { "events",   "file",     "mechanism", "del
                                        "relation", "rows",     "all",       "q",      "sampler", "steps",
                                        "z",        "scale",    "eps0",      "delta0", "step",    "smooth",
                                        "strong",   "diameter", "shift",     "batches" };
-enum { MEMBERS = sizeof members / sizeof *members, GENERAL = 9 };
+enum { MEMBERS = sizeof members / sizeof *members, GENERAL = 9, NOISE = 12, NOISE_END = 16 }; /* z .. delta0 */
 
 /* Behind a member whose option has another name. */
 static const char *option_of(const char *key)
@@ -38,16 +38,21 @@ pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, d
                     option_of(key));
 }
 
-pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, int64_t *out)
+/* From 1 to the most of the range.  Digits are read as they are; of another spelling, 1e6, a double says the number
+ * as long as it is below 2^53. */
+pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, pvi_range_id range, int64_t *out)
 {
+    const pvi_json *v = pvi_json_get(r->json, key);
     double x;
     const pv_status s = pvi_ask_number(r, key, (double)absent, &x);
-    if (s != PV_OK) return s;
-    if (!(x >= 1 && x < 0x1p53 && x == floor(x))) /* from 2^53 on a double may have been rounded */
-        return pvi_fail(r->ctx, PV_E_PARAM, "%s=%g%s: a whole number from 1 to below 2^53 is needed", key, x,
-                        option_of(key));
-    *out = (int64_t)x;
-    return PV_OK;
+    *out = absent;
+    if (s != PV_OK || !v) return s;
+    const bool digits = pvi_parse_i64(v->text, v->text_len, out);
+    if (!digits && fabs(x) < 0x1p53 && x == floor(x)) *out = (int64_t)x;
+    else if (!digits) *out = 0;
+    if (*out >= 1 && (double)*out <= pvi_ranges[range].most && *out <= (int64_t)1 << 53) return PV_OK;
+    return pvi_fail(r->ctx, PV_E_PARAM, "%s=%s%s: a whole number from 1 to %.0f is needed", key, v->text,
+                    option_of(key), pvi_ranges[range].most);
 }
 
 pv_status pvi_ask_text(const pvi_request *r, const char *key, const char *absent, const char **out)
@@ -70,16 +75,29 @@ static const char *other_name(const char *key, const char *const *known, int n)
     return NULL;
 }
 
+/* a, b, c: of the n words those that a command line has as they are, without the many of single accountants. */
+static const char *listed(const char *const *words, int n, char out[256])
+{
+    size_t at = 0;
+    for (int i = 0; i < n; i++) {
+        const bool inside = strcmp(words[i], "events") == 0 || strcmp(words[i], "mechanism") == 0;
+        if (inside || strchr(words[i], '.') || at + strlen(words[i]) + 3 > 256) continue;
+        at += (size_t)snprintf(out + at, 256 - at, "%s%s", at ? ", " : "", words[i]);
+    }
+    return out;
+}
+
 pv_status pvi_ask_known(const pvi_request *r, const char *const *known, int n)
 {
+    char list[256];
     for (const pvi_json *c = r->json->child; c; c = c->next) {
         bool found = false;
         for (int i = 0; i < n && !found; i++) found = strcmp(c->key, known[i]) == 0;
         if (found) continue;
         const char *near = other_name(c->key, known, n);
         if (!near) near = pvi_nearest(c->key, known, n);
-        return pvi_fail(r->ctx, PV_E_PARAM, "unknown setting %s%s%s%s", c->key, near ? "; did you mean " : "",
-                        near ? near : "", near ? "?" : "");
+        return pvi_fail(r->ctx, PV_E_PARAM, "unknown setting %s; %s%s%s", c->key,
+                        near ? "did you mean " : "there is ", near ? near : listed(known, n, list), near ? "?" : "");
     }
     return PV_OK;
 }
@@ -182,20 +200,30 @@ static pv_status only_own(const pvi_request *r, const char *name, const char *co
         bool mine = !pvi_json_get(r->json, members[i]);
         for (int k = 0; k < n && !mine; k++) mine = strcmp(own[k], members[i]) == 0;
         if (mine) continue;
-        const char *near = pvi_nearest(members[i], own, n);
-        return pvi_fail(r->ctx, PV_E_PARAM, "%s has no %s%s%s%s", name, members[i], near ? "; did you mean " : "",
-                        near ? near : "", near ? "?" : "");
+        char list[256] = "";
+        const char *near = i >= NOISE && i < NOISE_END && n ? own[0] : pvi_nearest(members[i], own, n);
+        if (!near && n) listed(own, n, list);
+        return pvi_fail(r->ctx, PV_E_PARAM, "%s has no %s%s%s%s", name, members[i],
+                        near ? "; did you mean "
+                        : n  ? "; it has "
+                             : "",
+                        near ? near : list, near ? "?" : "");
     }
     return PV_OK;
 }
 
 static pv_status unknown_mechanism(const pvi_request *r, const char *name)
 {
-    static const char *const names[] = { "gaussian", "laplace", "select", "ball", "eps-delta", "noisy-gd" };
-    const char *near = pvi_nearest(name, names, 6);
+    static const char *const names[] = { "gaussian", "laplace", "select", "ball", "eps-delta", "noisy-gd", "sbcd" };
+    if (strcmp(name, "sbcd") == 0)
+        return pvi_fail(r->ctx, PV_E_PARAM, "sbcd is for privet curve: it shows what every pass costs");
+    const char *near = pvi_nearest(name, names, 7);
     if (near) return pvi_fail(r->ctx, PV_E_PARAM, "unknown mechanism %s; did you mean %s?", name, near);
-    return pvi_fail(r->ctx, PV_E_PARAM,
-                    "unknown mechanism %s: gaussian, laplace, select, ball, eps-delta and noisy-gd are known", name);
+    return pvi_fail(
+        r->ctx, PV_E_PARAM,
+        "unknown mechanism %s: gaussian, laplace, select, ball, eps-delta and noisy-gd are known, and sbcd "
+        "to privet curve",
+        name);
 }
 
 /* A leaf out of range is told by the name it has here; of eps-delta the tree's own message serves. */
@@ -223,7 +251,8 @@ static pv_status shorthand_event(pvi_request *r, const char *name, double unit)
     if (noise && (s = left_open(r, h->a, unit)) != PV_OK) return s;
     if ((s = parameter(r, name, h->a, unit, &r->unit)) != PV_OK ||
         (h->b && (s = parameter(r, name, h->b, NAN, &b)) != PV_OK) ||
-        (s = pvi_ask_number(r, "q", 1.0, &q)) != PV_OK || (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK ||
+        (s = pvi_ask_number(r, "q", 1.0, &q)) != PV_OK ||
+        (s = pvi_ask_whole(r, "steps", 1, PVI_RANGE_TIMES, &steps)) != PV_OK ||
         (s = pvi_ask_text(r, "sampler", "poisson", &sampler)) != PV_OK)
         return s;
     if ((s = check_leaf(r, h)) != PV_OK) return s;
@@ -261,8 +290,8 @@ static pv_status noisy_gd_event(pvi_request *r, double unit)
         (s = pvi_ask_number(r, "diameter", INFINITY, &h.diameter)) != PV_OK ||
         (s = parameter(r, "noisy-gd with a diameter", "shift", h.diameter < INFINITY ? NAN : 1.0, &h.shift)) !=
             PV_OK ||
-        (s = pvi_ask_whole(r, "batches", 1, &h.batches)) != PV_OK ||
-        (s = pvi_ask_whole(r, "steps", 1, &steps)) != PV_OK)
+        (s = pvi_ask_whole(r, "batches", 1, PVI_RANGE_PARTS, &h.batches)) != PV_OK ||
+        (s = pvi_ask_whole(r, "steps", 1, PVI_RANGE_TIMES, &steps)) != PV_OK)
         return s;
     if (steps % h.batches != 0)
         return pvi_fail(r->ctx, PV_E_PARAM, "steps=%lld: whole passes over %lld batches are needed", (long long)steps,
@@ -322,7 +351,7 @@ static pv_status read_question(pvi_request *r)
         (s = pvi_ask_text(r, "accountant", "best", &r->accountant)) != PV_OK ||
         (s = accountant_settings(r)) != PV_OK || (s = pvi_ask_number(r, "delta", NAN, &r->delta)) != PV_OK ||
         (s = pvi_ask_number(r, "epsilon", NAN, &r->epsilon)) != PV_OK ||
-        (s = pvi_ask_whole(r, "rows", 1, &r->rows)) != PV_OK)
+        (s = pvi_ask_whole(r, "rows", 1, PVI_RANGE_GROUP, &r->rows)) != PV_OK)
         return s;
     r->rel = strcmp(rel, "replace") == 0 ? PV_REL_REPLACE : PV_REL_ZERO_OUT;
     r->all = all && (all->type != PVI_JBOOL || all->num != 0);
@@ -343,10 +372,11 @@ pv_status pvi_ask_open(pv_ctx *ctx, const char *json, pvi_request *r)
     clock_gettime(CLOCK_MONOTONIC, &r->start);
     if (!json) return pvi_fail(ctx, PV_E_ARG, "a request is needed");
     if (!(r->arena = pvi_arena_create(ctx))) return pvi_nomem(ctx);
-    const pv_status s = pvi_json_parse(ctx, r->arena, "request", json, strlen(json), &v);
+    const bool empty = !json[strspn(json, " \t\r\n")]; /* which of a file would be said */
+    const pv_status s = empty ? PV_OK : pvi_json_parse(ctx, r->arena, "request", json, strlen(json), &v);
     if (s != PV_OK) return s;
-    r->json = v;
-    return v->type == PVI_JOBJ ? PV_OK : pvi_fail(ctx, PV_E_FORMAT, "request:1:1: an object is needed");
+    r->json = empty ? NULL : v;
+    return r->json && v->type == PVI_JOBJ ? PV_OK : pvi_fail(ctx, PV_E_FORMAT, "request:1:1: an object is needed");
 }
 
 pv_status pvi_request_open(pv_ctx *ctx, const char *json, double unit, pvi_request *r)

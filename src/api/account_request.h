@@ -1,4 +1,4 @@
-/* question.h - a question about costs, as read from JSON (question.c). */
+/* account_request.h - a question about costs, as read from JSON (account_request.c). */
 #ifndef PVI_QUESTION_H
 #define PVI_QUESTION_H
 #include <time.h>
@@ -27,7 +27,7 @@ void pvi_request_free(pvi_request *r);
 pv_status pvi_ask_open(pv_ctx *ctx, const char *json, pvi_request *r);
 /* Members of r->json, as numbers or as text; `absent` where there is none. */
 pv_status pvi_ask_number(const pvi_request *r, const char *key, double absent, double *out);
-pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, int64_t *out);
+pv_status pvi_ask_whole(const pvi_request *r, const char *key, int64_t absent, pvi_range_id range, int64_t *out);
 pv_status pvi_ask_text(const pvi_request *r, const char *key, const char *absent, const char **out);
 /* PV_E_PARAM where a member is none of the n known ones. */
 pv_status pvi_ask_known(const pvi_request *r, const char *const *known, int n);

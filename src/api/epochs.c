@@ -38,8 +38,8 @@ static pv_status read_passes(passes *q)
         (s = needed(r, "z", &q->z)) != PV_OK || (s = needed(r, "step", &q->h.step)) != PV_OK ||
         (s = needed(r, "smooth", &q->h.smooth)) != PV_OK || (s = needed(r, "delta", &q->delta)) != PV_OK ||
         (s = pvi_ask_number(r, "shrink", 0.0, &q->h.shrink)) != PV_OK ||
-        (s = pvi_ask_whole(r, "batches", 1, &q->h.batches)) != PV_OK ||
-        (s = pvi_ask_whole(r, "epochs", 1, &q->h.epochs)) != PV_OK)
+        (s = pvi_ask_whole(r, "batches", 1, PVI_RANGE_PARTS, &q->h.batches)) != PV_OK ||
+        (s = pvi_ask_whole(r, "epochs", 1, PVI_RANGE_TIMES, &q->h.epochs)) != PV_OK)
         return s;
     if (q->h.epochs > MOST_STEPS / q->h.batches)
         return pvi_fail(r->ctx, PV_E_PARAM, "epochs=%lld of %lld batches: %d steps in all at most",

@@ -2,6 +2,8 @@
  *
  * New data is read with the settings the model was trained with (bounds, row norm, bias, schema);
  * pv_model_set changes those that describe the new file only. */
+#include <errno.h>
+
 #include "eval/eval.h"
 #include "api/scored.h"
 
@@ -14,6 +16,8 @@ static pv_status open_model(pv_model *m, const char *path)
     if ((s = pv_plan_create(m->ctx, &m->plan)) != PV_OK) return s;
     if ((s = pv_plan_load(m->plan, m->file.settings, strlen(m->file.settings), path)) != PV_OK) return s;
     m->plan->s.data.schema = m->file.schema; /* the text itself */
+    const char *labels = m->plan->s.data.labels;
+    if (labels && !strchr(labels, ',')) m->plan->s.data.labels = NULL; /* the file of other rows' labels, no list */
     if ((s = pvi_model_choose(m->plan, m->file.domain.classes, m->arena, &m->choice)) != PV_OK) return s;
     const pv_model_ops *ops = m->choice.ops;
     if (ops->open && (s = ops->open(m->choice.cfg, &m->file.domain, m->ctx)) != PV_OK) return s;
@@ -232,9 +236,12 @@ pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv)
             s = pvi_atomic_commit(&out);
         }
     } else if (s == PV_OK) { /* asked for by the caller: scores to standard output */
-        put_scores(stdout, m, x, score, outputs);
-        if (fflush(stdout) != 0 || ferror(stdout))
-            s = pvi_fail(m->ctx, PV_E_IO, "standard output could not be written");
+        errno = 0;
+        put_scores(stdout, m, x, score, outputs); /* ends with the first write that fails */
+        const int failed = fflush(stdout) != 0 || ferror(stdout), why = errno;
+        if (failed)
+            s = pvi_fail(m->ctx, PV_E_IO, "standard output: cannot be written%s%s", why ? ": " : "",
+                         why ? strerror(why) : "");
     }
     pvi_free(m->ctx, score);
     pvi_matrix_free(x);

@@ -242,6 +242,7 @@ pv_status pvi_json_parse(pv_ctx *ctx, pv_arena *a, const char *name, const char 
     pvi_json *v = pv_arena_get(a, sizeof *v);
     if (!v) return pvi_nomem(ctx);
     skip_blanks(&p);
+    if (p.s == p.end) return pvi_fail(ctx, PV_E_FORMAT, "%s: empty file", name);
     pv_status s = parse_value(&p, v);
     if (s != PV_OK) return s;
     skip_blanks(&p);

@@ -218,7 +218,7 @@ const char *pvi_nearest(const char *word, const char *const *words, int64_t n)
     int best_d = (int)strlen(word) / 3 + 2; /* further away than this is no suggestion */
     for (int64_t i = 0; i < n; i++) {
         const int dist = distance(word, words[i]);
-        if (dist < best_d) {
+        if (dist < best_d && 2 * dist <= (int)strlen(word)) { /* foo is not a slip of box */
             best_d = dist;
             best = words[i];
         }

@@ -99,7 +99,10 @@ static pv_status find_key(pv_ctx *ctx, const pvi_data_cfg *cfg, uint8_t key[PVI_
     pv_status s = key_file(ctx, cfg, &path);
     if (s == PV_OK) s = path ? read_key(ctx, path, key) : PV_DONE;
     if (s == PV_DONE && (s = pvi_entropy(ctx, key, PVI_KEY_SIZE)) == PV_OK) {
-        if (!path || !create_key(ctx, path, key)) {
+        const bool made = path && create_key(ctx, path, key);
+        if (made && cfg->key_path && *cfg->key_path)
+            pvi_log(ctx, PV_LOG_NOTE, "data.key_path=%s: no key was there, a new one was made", path);
+        if (!made) {
             s = path ? read_key(ctx, path, key) : PV_DONE; /* another process may have been first */
             if (s == PV_DONE) {
                 pvi_log(

@@ -165,12 +165,13 @@ static pv_status name_classes(const struct pv_load *job, pvi_matrix *m)
 static void say_what_is_public(const struct pv_load *job, const pvi_matrix *m)
 {
     if (job->cfg->rows == PV_AUTO_I64)
-        pvi_log(job->ctx, PV_LOG_NOTE, "%s: %lld rows, counted and treated as public; data.rows= declares them",
-                job->cfg->path, (long long)m->domain.n);
+        pvi_log(job->ctx, PV_LOG_NOTE, "%s: %lld row%s, counted and treated as public; data.rows= declares them",
+                job->cfg->path, (long long)m->domain.n, m->domain.n == 1 ? "" : "s");
     if (m->features_measured)
         pvi_log(job->ctx, PV_LOG_NOTE,
-                "%s: %lld features, taken from the file and treated as public; data.features= declares them",
-                job->cfg->path, (long long)(m->domain.p - (job->cfg->bias != 0)));
+                "%s: %lld feature%s, taken from the file and treated as public; data.features= declares them",
+                job->cfg->path, (long long)(m->domain.p - (job->cfg->bias != 0)),
+                m->domain.p - (job->cfg->bias != 0) == 1 ? "" : "s");
     if (job->cfg->outside != PVI_OUTSIDE_ERROR)
         pvi_log(job->ctx, PV_LOG_NOTE,
                 "values outside the declaration are %s; how many is not told, because the count is not private",

@@ -1,7 +1,7 @@
 /* reader.h - what a reader plug-in works with: bytes in, rows out.
  *
  *   source.c   bytes of a file, decompressed                        pvi_source
- *   text.c     rounds of chunks cut at line ends, parsed in parallel  pvi_text_run
+ *   text_chunks.c  rounds of chunks cut at line ends, parsed in parallel  pvi_text_run
  *   build.c    rows appended in file order, bounded in norm          pvi_build_*
  *   words.c    declared words (labels, categories) to codes           pvi_words
  *   schema.c   the declared columns of a table                        pvi_schema */
@@ -209,13 +209,15 @@ pv_status pvi_byte_labels_declare(struct pv_load *job, bool by_path, pvi_byte_la
 const char *pvi_byte_label_why(const struct pv_load *job, int byte, char why[256]);
 pv_status pvi_labels_default(struct pv_load *job); /* 0..9, or as many as the trained model has                     */
 
-/* ---- text (text.c) ----------------------------------------------------------------------------------------- */
+/* ---- text (text_chunks.c) ---------------------------------------------------------------------------------- */
 typedef struct pvi_chunk {
     const char *begin, *end; /* starts a line; end[-1] == '\n'; 16 bytes in front, 96 behind are readable */
     bool last;               /* nothing follows in the file                                             */
+    size_t limit;            /* bytes that a record may have, its line end included; 0: any number      */
     /* filled by the parser */
     const char *stop; /* first byte not taken: end, or the start of a record that goes on behind the chunk      */
     const char *bad;  /* where the error is; NULL: none                                                         */
+    const char *longer; /* where a record above the limit begins, which is an error before any other; NULL: none */
     char why[256];
     int64_t lines; /* line ends in begin .. stop                                                                */
     pvi_segment seg;
@@ -229,6 +231,15 @@ typedef struct pvi_text_ops {
     size_t entry_bytes;                          /* ... and per stored entry                                     */
 } pvi_text_ops;
 pv_status pvi_text_run(struct pv_load *job, const pvi_text_ops *ops, void *st);
+/* A record from .. to (behind its line end) that is above the limit?  Then it is noted.  For parsers. */
+static inline bool pvi_chunk_longer(pvi_chunk *c, const char *from, const char *to)
+{
+    if (__builtin_expect((size_t)(to - from) - 1 <= c->limit - 1, 1)) return false; /* 0 - 1 is the largest */
+    c->longer = from;
+    return true;
+}
+/* The same for a record in which an error was found: it ends with the line of `at`. */
+void pvi_chunk_stopped(pvi_chunk *c, const char *from, const char *at);
 /* Records an error of the chunk; for parsers. */
 void pvi_chunk_fail(pvi_chunk *c, const char *at, const char *fmt, ...) PVI_PRINTF(3, 4);
 /* A piece of the input for a message: at most 40 bytes, "..." when cut.  Returns out. */

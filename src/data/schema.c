@@ -247,7 +247,7 @@ static pv_status read_table(reading *r, const pvi_json *v)
     }
     if ((x = pvi_json_get(v, "separator"))) {
         if (x->type != PVI_JSTR || x->text_len != 1 || !strchr(",;|:\t ~^!/&=*#", x->text[0]))
-            return bad(r, x, "\"separator\" must be one character, such as \",\", \";\" or \"\\t\"");
+            return bad(r, x, "\"separator\" must be a tab (\"\\t\"), a blank or one of , ; | : ~ ^ ! / & = * #");
         sc->separator = x->text[0];
     }
     if ((x = pvi_json_get(v, "skip")) && (!pvi_json_i64(x, &sc->skip) || sc->skip < 0 || sc->skip > 1000000))

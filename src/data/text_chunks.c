@@ -1,9 +1,10 @@
-/* text.c - text files in parallel: rounds of chunks cut at line ends.
+/* text_chunks.c - text files in parallel: rounds of chunks cut at line ends.
  *
  * A round holds a few chunks per thread.  While the chunks of one round are parsed into segments, the
  * bytes of the next are read or decompressed by tasks of the same parallel call.  Afterwards the
  * segments are appended in file order, so memory is the matrix plus two rounds.  A line that does not fit into a
- * round makes the rounds longer, up to data.max_line.
+ * round makes the rounds longer, up to data.max_line.  A longer one is refused wherever the cuts are: parsers look
+ * at every record they have taken, and between rounds what is known of one that goes on behind them is looked at.
  *
  * A line end may sit inside a quoted field, so a cut may be wrong.  The first chunk of a round starts
  * a record; if the parser takes a chunk up to its end, the next chunk starts a record too.  If it stops
@@ -30,6 +31,7 @@ typedef struct run {
     int now;       /* the buffer being parsed; the other one is filled                      */
     bool ended;    /* all bytes of the file have been read                                  */
     int64_t lines; /* line ends before buf[now].from                                        */
+    size_t held;   /* bytes at buf[now].from known to be of one record, which goes on behind them */
     pvi_chunk *chunk;
     int64_t room, count; /* chunks allocated, in this round                                         */
     int64_t slices;
@@ -78,13 +80,27 @@ static const char *encoding_hint(const char *why)
     return "; not UTF-8: iconv -f latin1 -t utf-8 converts Latin-1";
 }
 
+void pvi_chunk_stopped(pvi_chunk *c, const char *from, const char *at)
+{
+    const char *end = at < c->end ? memchr(at, '\n', (size_t)(c->end - at)) : NULL;
+    pvi_chunk_longer(c, from, end ? end + 1 : c->end);
+}
+
+static pv_status too_long(const run *r, int64_t line)
+{
+    return pvi_fail(r->job->ctx, PV_E_FORMAT,
+                    "%s:%lld:1: a line of more than data.max_line=%lld bytes; is a quote left open?",
+                    pvi_source_path(r->job->src), (long long)line, (long long)r->job->cfg->max_line);
+}
+
 /* file:line:column of c->bad, counted in bytes. */
 static pv_status report(const run *r, const pvi_chunk *c)
 {
     const buffer *b = &r->buf[r->now];
+    const char *start = b->raw + b->from, *at = c->longer ? c->longer : c->bad;
     int64_t line = r->lines + 1;
-    const char *start = b->raw + b->from;
-    for (const char *s = start; (s = memchr(s, '\n', (size_t)(c->bad - s))) != NULL; line++) start = ++s;
+    for (const char *s = start; (s = memchr(s, '\n', (size_t)(at - s))) != NULL; line++) start = ++s;
+    if (c->longer) return too_long(r, line);
     const char *why = pvi_told(r->job, c->why);
     return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s:%lld:%lld: %s%s", pvi_source_path(r->job->src), (long long)line,
                     (long long)(c->bad - start) + 1, why, why == c->why ? encoding_hint(why) : "");
@@ -128,10 +144,7 @@ static pv_status turn_over(run *r)
 {
     buffer *old = &r->buf[r->now], *next = &r->buf[1 - r->now];
     const size_t rest = old->to - old->from;
-    if (rest > (size_t)r->job->cfg->max_line)
-        return pvi_fail(r->job->ctx, PV_E_FORMAT,
-                        "%s:%lld:1: a line of more than data.max_line=%lld bytes; is a quote left open?",
-                        pvi_source_path(r->job->src), (long long)r->lines + 1, (long long)r->job->cfg->max_line);
+    if (r->held > (size_t)r->job->cfg->max_line) return too_long(r, r->lines + 1);
     pv_status s = make_room(r, next, rest, 0);
     if (s != PV_OK) return s;
     next->from -= rest;
@@ -181,7 +194,8 @@ static pv_status add_chunk(run *r, const char *begin, const char *end)
     c->begin = begin;
     c->end = end;
     c->stop = begin;
-    c->bad = NULL;
+    c->bad = c->longer = NULL;
+    c->limit = (size_t)r->job->cfg->max_line + 1;
     c->last = false;
     c->lines = 0;
     const size_t size = (size_t)(end - begin);
@@ -221,17 +235,21 @@ static pv_status take(run *r)
     buffer *b = &r->buf[r->now];
     pvi_segment **seg = pvi_alloc(r->job->ctx, sizeof *seg * (size_t)(r->count + 1));
     int64_t n = 0, lines = 0;
-    const char *stop = b->raw + b->from;
+    const char *stop = b->raw + b->from, *known = b->raw + b->to;
     pv_status s = PV_OK;
     if (!seg) return pvi_nomem(r->job->ctx);
     for (int64_t i = 0; i < r->count && s == PV_OK; i++) {
         pvi_chunk *c = &r->chunk[i];
-        if (c->bad) s = report(r, c);
+        if (c->bad || c->longer) s = report(r, c);
         seg[n++] = &c->seg;
         lines += c->lines;
         stop = c->stop;
-        if (c->stop < c->end) break;
+        if (c->stop < c->end) {
+            known = c->end; /* the record goes on behind the chunk; how far is not known */
+            break;
+        }
     }
+    r->held = (size_t)(known - stop);
     r->wish = stop == b->raw + b->from ? 2 * r->wish : r->chunk_size;
     b->from = (size_t)(stop - b->raw);
     r->lines += lines;
@@ -295,9 +313,11 @@ static pv_status start(run *r)
         if (r->ended && b->to > b->from && b->raw[b->to - 1] != '\n') b->raw[b->to++] = '\n';
         const char *begin = b->raw + b->from, *end = memrchr(begin, '\n', b->to - b->from);
         pvi_chunk c = { .begin = begin, .end = end ? end + 1 : begin, .stop = begin, .last = r->ended };
+        c.limit = (size_t)r->job->cfg->max_line + 1;
         if (c.end > begin && (s = r->ops->start(r->st, r->job, &c)) != PV_OK) return s;
-        if (c.bad) return report(r, &c);
+        if (c.bad || c.longer) return report(r, &c);
         const bool took = c.stop > begin; /* lines that hold no row are not kept */
+        r->held = (size_t)((c.stop < c.end ? c.end : b->raw + b->to) - c.stop);
         b->from += (size_t)(c.stop - begin);
         r->lines += c.lines;
         if (r->job->out) return PV_OK;

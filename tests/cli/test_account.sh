@@ -28,6 +28,9 @@ meaning      Suppose a coin decides whether one given row is used. Whoever sees 
              everything else guesses right at most 98.8 % of the time; without the result, 50 %.
 by           accountant gaussian, relation zero-out
 at least     epsilon 4.37718, certified too: no accountant can go below' "$(cat out)"
+ok account gaussian z=1 --delta 0.1
+has out 'delta 0.1 is for tables of at most 1 row'
+check 'not 1 rows' sh -c '! grep -q "1 rows" out'
 ok account gaussian z=10 steps=100 --epsilon 4.37718
 has out 'at delta 9.99992e-06'
 ok account gaussian z=3 --delta 1e-5 --group 3
@@ -90,20 +93,37 @@ fails 2 'privet: unknown setting sample_rate; did you mean q?' account gaussian 
 fails 2 'privet: give delta to learn epsilon, or epsilon to learn delta' account gaussian z=1
 fails 2 'privet: epsilon and delta are both given: leave out the one to learn; calibrate finds the noise for both' \
     account gaussian z=1 --epsilon 1 --delta 1e-5
-fails 2 'privet: rows=0 (--group): a whole number from 1 to below 2^53 is needed' account gaussian z=1 --delta 1e-5 --group 0
+for group in 0 -1 1.5 1000001 2e6 1e300; do
+    fails 2 "privet: rows=$group (--group): a whole number from 1 to 1000000 is needed" account gaussian z=1 --delta 1e-5 --group $group
+done
+fails 2 'privet: a group of 1000000 rows is too large for these events: for all of them together, noise multiplier 9.9999999999999974e-07 is not in [1e-06, 1e+16]' \
+    account gaussian z=1 --delta 1e-5 --group 1e6
+ok account gaussian z=1.1 --delta 1e-5 --group 1e6
+has out 'any 1000000 rows at once'
 fails 2 'privet: rows=2 (--group): groups need delta, not epsilon' account gaussian z=1 --epsilon 1 --group 2
 fails 2 'privet: z=0: a number between 1e-06 and 1e+16 is needed' account gaussian z=0 --delta 1e-5
 fails 2 'privet: z=-1: a number between 1e-06 and 1e+16 is needed' account gaussian z=-1 --delta 1e-5
 fails 2 'privet: z=nan: a number is needed' account gaussian z=nan --delta 1e-5
 fails 2 'privet: sampling rate 1.5 is not in [1e-15, 1]' account gaussian z=1 q=1.5 --delta 1e-5
-fails 2 'privet: steps=0: a whole number from 1 to below 2^53 is needed' account gaussian z=1 steps=0 --delta 1e-5
+for steps in 0 -3 0.5 9007199254740993 9007199254740993.0 1e16 99999999999999999999 -9223372036854775808; do
+    fails 2 "privet: steps=$steps: a whole number from 1 to 9007199254740992 is needed" account gaussian z=1 steps=$steps --delta 1e-5
+done
+# the most there is, as steps= and in a file
+printf '{"kind": "repeat", "times": 9007199254740992, "event": {"kind": "gaussian", "noise_multiplier": 1e9}}' >most.json
+ok account --file most.json --delta 1e-5
+cp out most
+ok account gaussian z=1e9 steps=9007199254740992 --delta 1e-5
+check 'the same cost' cmp out most
+ok account gaussian z=1e9 steps=9e15 --delta 1e-5
+rm most most.json
 fails 2 'privet: steps=many: a number is needed' account gaussian z=1 steps=many --delta 1e-5
 fails 2 'privet: delta 1 is not in [1e-200, 0.999999999999] and not 0' account gaussian z=1 --delta 1
 for delta in 1e-285 1e-201; do
     fails 2 "privet: delta $delta is not in [1e-200, 0.999999999999] and not 0" account gaussian z=1174 q=3.76e-05 --delta $delta
     fails 2 "privet: delta $delta is not in [1e-200, 0.999999999999] and not 0" calibrate gaussian q=0.0314 --epsilon 1 --delta $delta
 done
-fails 2 'privet: epsilon 10000000 is not in [1e-09, 1000000] and not 0' calibrate gaussian --epsilon 1e7 --delta 1e-5
+fails 2 'privet: epsilon 10000000 is not in [1e-09, 1000000]' calibrate gaussian --epsilon 1e7 --delta 1e-5
+fails 2 'privet: epsilon 0 is not positive' calibrate gaussian --epsilon 0 --delta 1e-5
 fails 2 'privet: epsilon 10000000 is not in [1e-09, 1000000] and not 0' account gaussian z=1 --epsilon 1e7
 fails 2 'privet: epsilon 10000000 is not in [1e-09, 1000000] and not 0' curve gaussian z=1 --epsilon 1e7
 fails 2 'privet: budget.delta=1e-285: a number between 2e-200 and 0.999999999999, or auto, is needed (delta, the failure probability; auto: the power of ten below 1/(10 n))' plan --rows 1000 --features 3 --delta 1e-285
@@ -111,9 +131,21 @@ fails 2 'privet: budget.epsilon=1e7: a number between 1e-09 and 1000000 is neede
 fails 2 'privet: delta=nan: a number is needed' account gaussian z=1 --delta nan
 fails 2 'privet: gaussian has no step; did you mean steps?' account gaussian z=1 step=3 --delta 1e-5
 fails 2 'privet: relation=add: zero-out or replace is needed' account gaussian z=1 --delta 1e-5 --relation add
-fails 2 'privet: unknown accountant magic: `privet list accountant` shows them' account gaussian z=1 --delta 1e-5 --accountant magic
+fails 2 'privet: unknown accountant magic; there is best, gaussian, zcdp, rdp, tv, compose, pld' account gaussian z=1 --delta 1e-5 --accountant magic
 fails 2 'privet: accountant gaussian has no answer for these events under zero-out (unsupported combination); try best' account gaussian z=1 q=0.1 --delta 1e-5 --accountant gaussian
-fails 2 'privet: no accountant has a proof for these events under zero-out' account gaussian z=1 q=0.1 sampler=fixed --delta 1e-5
+fails 2 'privet: no accountant has a proof for these events under zero-out; --relation replace has' account gaussian z=1 q=0.1 sampler=fixed --delta 1e-5
+ok account gaussian z=1 q=0.1 sampler=fixed --delta 1e-5 --relation replace
+fails 2 'privet: laplace has no z; did you mean scale?' account laplace z=1 --delta 0
+fails 2 'privet: gaussian has no eps0; did you mean z?' account gaussian eps0=1 --delta 1e-5
+fails 2 'privet: gaussian has no diameter; it has z, q, sampler, steps' account gaussian z=1 diameter=1 --delta 1e-5
+fails 2 'privet: unknown setting foo; there is file, delta, epsilon, accountant, relation, rows, all, q, sampler, steps, z, scale, eps0, delta0, step, smooth, strong, diameter, shift, batches' account gaussian z=1 foo=1 --delta 1e-5
+fails 2 'privet: unknown setting foo; there is noise, z, batches, epochs, step, smooth, shrink, delta' curve sbcd z=5 foo=1
+fails 2 'privet: unknown mechanism sbdc; did you mean sbcd?' curve sbdc z=5
+fails 2 'privet: sbcd is for privet curve: it shows what every pass costs' account sbcd z=5 --delta 1e-5
+fails 2 'privet: unknown mechanism frobnicate: gaussian, laplace, select, ball, eps-delta and noisy-gd are known, and sbcd to privet curve' curve frobnicate
+: >nothing.json
+fails 3 'privet: nothing.json: empty file' account --file nothing.json --delta 1e-5
+rm nothing.json
 fails 2 'privet: calibration needs epsilon and delta' calibrate --epsilon 1
 for m in gaussian laplace select noisy-gd; do
     case $m in laplace) key=scale ;; select) key=eps0 ;; *) key=z ;; esac

@@ -109,6 +109,22 @@ bad "table.csv:3:4: column \"job\": 'bedrij?f' is not one of its declared values
 bad 'missing.json: No such file or directory' table.csv --schema missing.json
 printf '{"columns": [{"name": "age", "type": "number", "mn": 0, "max": 1}]}' >wrong.json
 bad 'wrong.json:1:54: unknown key "mn" in a column; did you mean "min"?' table.csv --schema wrong.json
+: >wrong.json
+bad 'wrong.json: empty file' table.csv --schema wrong.json
+printf ' \n' >wrong.json
+bad 'wrong.json: empty file' table.csv --schema wrong.json
+printf '{"separator": ".", "columns": []}' >wrong.json
+bad 'wrong.json:1:15: "separator" must be a tab ("\t"), a blank or one of , ; | : ~ ^ ! / & = * #' table.csv --schema wrong.json
+printf 'age,job\n40,nurse\n' >table.csv
+bad 'table.csv:1:1: the column of the label, "rich", is missing' table.csv --schema schema.json
+printf 'age,rich\n40,yes\n' >table.csv
+bad 'table.csv:1:5: the header says "rich" where the schema has "job" (column 2)' table.csv --schema schema.json
+table '30,smith,no'
+privet train table.csv --quiet --schema schema.json --delta 1e-4 --out table.pvt >/dev/null 2>&1
+printf 'age,job\n40,nurse\n' >table.csv
+fails 3 'privet: table.csv:1:1: the column of the label, "rich", is missing; predict needs none, eval does' eval table.pvt table.csv
+ok predict table.pvt table.csv
+rm table.pvt
 column() { # TEXT MESSAGE: of the one column of a schema
     printf '{"columns": [{"name": "age", %s}]}' "$1" >wrong.json
     bad "wrong.json:1:$2" table.csv --schema wrong.json
@@ -149,6 +165,7 @@ usage_error 'optimizer=pdg: no such optimizer, did you mean pgd?' --optimizer pd
 fails 2 'privet: --out is given twice: a.pvt and b.pvt' train rows --out a.pvt --out b.pvt
 usage_error 'model=logistc: no such model, did you mean logistic?' --model logistc
 usage_error 'privacy=maybe: one of on|off is needed' --privacy maybe
+usage_error 'set=foo: no such set, there is l2ball, l1ball, linfball, box, simplex, polytope' set=foo
 
 # ---- loss, penalty, set and optimiser that do not fit
 usage_error 'optimizer=fw-l1 needs a constraint set with vertices: set=l1ball, simplex or polytope' --optimizer fw-l1
@@ -201,6 +218,8 @@ fails 2 'privet: c.json:1:20: unknown setting budget.epsilom: did you mean budge
     plan --config c.json
 printf '{"budget.epsilon": 1,\n "budget.epsilon": 2}' >c.json
 fails 3 'privet: c.json:2:18: the same key twice' plan --config c.json
+: >c.json
+fails 3 'privet: c.json: empty file' plan --config c.json
 printf '[1]' >c.json
 fails 3 'privet: c.json:1:1: settings are one JSON object {"key": value, ...}' plan --config c.json
 head -c 2000000 /dev/zero >c.json

@@ -16,6 +16,14 @@ sed -n 's/^  "\([a-z_]*\)":.*/\1/p' "$work/certificate.json" | while read -r fie
     }
 done
 
+# The table has the fields in the order of the text.
+sed -n 's/^  "\([a-z_]*\)":.*/\1/p' "$work/certificate.json" >"$work/fields"
+sed -n '/^## Fields/,/^## Events/p' "$doc" | sed -n 's/^| \(`[a-z_`, ]*\) |.*/\1/p' | tr -d '`' | tr ',' '\n' | tr -d ' ' >"$work/table"
+diff "$work/fields" "$work/table" || {
+    echo 'the table of fields is not in the order of the certificate'
+    exit 1
+}
+
 # The checksum by the documented recipe, when there is an interpreter to run it.
 if command -v python3 >/dev/null 2>&1; then
     cd "$work"

@@ -22,10 +22,29 @@ ok train --help
 for key in budget.epsilon budget.delta model optimizer data.schema run.threads; do has out "$key"; done
 rm -f one
 
+# What is listed is taken: no option of another command, and sbcd where it works.
+for command in calibrate curve; do
+    ok $command --help
+    check "$command: no --group, no --all" sh -c '! grep -q -e --group -e --all out'
+    for option in --group=2 --all; do
+        fails 2 "privet: $command has no ${option%=*}; it is for account" $command gaussian --epsilon 1 --delta 1e-5 $option
+    done
+done
+ok curve --help
+has out 'sbcd z=Z'
+has out 'where the curve ends'
+same 'one epsilon' 1 "$(grep -c -e '--epsilon' out)"
+ok calibrate --help
+has out 'laplace | select'
+ok man
+same 'one epsilon in the manual' 1 "$(grep -c '^.fB.*epsilon.fR .fIE' out)"
+
 # The catalogue by kind, plug-in, family or setting.
 keys() { grep -oE '^ +[a-z]+\.[a-z_]+' out | tr -d ' ' | sort -u | tr '\n' ' '; }
 ok list budget.epsilon
 same 'one setting' 'budget.epsilon ' "$(keys)"
+ok list budget.delta
+has out '2e-200 .. 0.999999999999'
 ok list epsilon
 same 'by its last word' 'budget.epsilon ' "$(keys)"
 ok list sampler
@@ -48,7 +67,9 @@ fails 2 'privet: unknown option --epsilom for train; did you mean --epsilon?' tr
 fails 2 'privet: unknown option --epsilom=1 for train; did you mean --epsilon?' train data --epsilom=1
 fails 2 'privet: unknown option -x; privet train --help lists what there is' train data -x
 fails 2 'privet: unknown option --wibble-wobble; privet list --help lists what there is' list --wibble-wobble
-fails 2 'privet: unknown option --epsilon; privet list --help lists what there is' list --epsilon 1
+fails 2 'privet: list has no --epsilon; it is for train, plan, account, calibrate, curve' list --epsilon 1
+fails 2 'privet: plan has no --out; it is for train, predict, export, report, reproduce' plan --rows 9 --features 2 --out x
+fails 2 'privet: plan has no --out; it is for train, predict, export, report, reproduce' plan --rows 9 --features 2 --out=x
 fails 2 'privet: unknown option --augment; did you mean the setting model.augment=...?' train data --augment 3
 fails 2 'privet: unknown option --noise-multiplier=3; did you mean the setting budget.noise_multiplier=...?' train data --noise-multiplier=3
 fails 2 'privet: unknown option --augment; privet eval --help lists what there is' eval model data --augment 3

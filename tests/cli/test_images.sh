@@ -58,6 +58,15 @@ head -c 1000 images-idx3-ubyte >cut-images-idx3-ubyte
 fails 3 'privet: cut-images-idx3-ubyte: no labels: there is no cut-labels-idx1-ubyte; data.labels=FILE names another' \
     train cut-images-idx3-ubyte model=softmax
 fails 3 'privet: ./none-ubyte: No such file or directory' train cut-images-idx3-ubyte model=softmax data.labels=./none-ubyte
+fails 3 'privet: nofile: No such file or directory' train images-idx3-ubyte model=softmax data.labels=nofile
+cp labels-idx1-ubyte named # one word is a file, several are labels
+run train images-idx3-ubyte --quiet model=softmax data.labels=named --out named.pvt
+same 'labels in a file of any name' 0 "$code"
+cp images-idx3-ubyte new-images-idx3-ubyte
+{ printf '\0\0\10\1\0\0\0\036'; head -c 30 /dev/zero; } >new-labels-idx1-ubyte
+ok eval named.pvt new-images-idx3-ubyte --json
+same 'labels beside the new images, not those of training' 1.0 "$(sed -n 's/ *"majority": \([0-9.]*\).*/\1/p' out | awk '{ printf "%.1f", $1 }')"
+rm -f named named.pvt new-images-idx3-ubyte new-labels-idx1-ubyte
 cp labels-idx1-ubyte cut-labels-idx1-ubyte
 fails 3 'privet: cut-images-idx3-ubyte: truncated in the images: 984 of 2430 bytes are there' train cut-images-idx3-ubyte model=softmax
 ok plan --rows 60000 data.image=28x28 data.transform=scatter model=softmax data.labels=0,1,2,3,4,5,6,7,8,9 --epsilon 3 \

@@ -53,4 +53,14 @@ for file in $(grep -oE '^(include|src|cli|tests|bench|tools)/[a-z_./]*' "$readme
 for target in $(grep -oE '(^|`)make [a-z]+' "$readme" "$PRIVET_SOURCE/CONTRIBUTING.md" | sed 's/.*make //' | sort -u); do
     check "make $target" grep -q "^$target:" "$PRIVET_SOURCE/Makefile"
 done
+
+# The changelog keeps its own rule: what a line starts with, and that a privacy line speaks of certificates.
+awk '/^- / { if (line) print line; line = $0; next } /^  / { line = line $0; next } { if (line) print line; line = "" } END { if (line) print line }' \
+    "$PRIVET_SOURCE/CHANGELOG.md" >changes
+check 'there are changes' test "$(wc -l <changes)" -ge 50
+same 'lines start with api, privacy, cli, data, build or doc' '' "$(grep -vE '^- (api|privacy|cli|data|build|doc): ' changes)"
+same 'privacy lines say whether certificates verify' '' "$(grep '^- privacy: ' changes | grep -viE 'certificate')"
+for command in $(privet --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    [ "$command" = help ] || check "the README has $command" grep -qE "^\| .privet .*$command|^\| .*.$command." "$readme"
+done
 finish

@@ -224,6 +224,20 @@ ok train small --quiet
 check 'model.pvt' test -s model.pvt
 fails 2 'privet: model.pvt exists already; name the model with --out (model.pvt is only the default)' train small --quiet
 
+# A key that was not there is made where data.key_path says, which is told: it may be mistyped.
+run train small --delta 1e-4 data.key_path=keys/mine --out k.pvt
+has err 'privet: note: data.key_path=keys/mine: no key was there, a new one was made'
+run train small --delta 1e-4 data.key_path=keys/mine --out k.pvt
+check 'once' sh -c '! grep -q key_path err'
+
+# One row, one feature.
+printf '+1 1:0.5\n' >one
+run train one --delta 0.1 --out one.pvt
+has err 'note: one: 1 row, counted'
+has err 'note: one: 1 feature, taken'
+has out 'logistic with 2 weights on 1 row'
+check 'not 1 rows' sh -c '! grep -q "1 rows" out'
+
 # The certificate on its own.
 ok train small --quiet --out m.pvt --certificate one.json
 ok verify one.json

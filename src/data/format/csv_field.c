@@ -25,6 +25,7 @@ static bool quoted_field(pvi_cursor *k, pvi_span *out)
         const char *q = memchr(p, '"', (size_t)(k->c->end - p));
         if (!q) {
             if (k->c->last) pvi_chunk_fail(k->c, open, "a quoted field is never closed");
+            k->p = k->c->end;
             return false;
         }
         const bool two = q[1] == '"' && q + 1 < k->c->end;
@@ -131,7 +132,7 @@ static outcome missing(pvi_cursor *k, const char *at, const pvi_column *col, con
 static outcome not_finite(pvi_cursor *k, const char *at, const pvi_column *col, const pvi_span *f)
 {
     double x;
-    if (f->len >= 512) return complain(k, at, "column \"%s\": a number of more than 500 characters: %s", col, f);
+    if (f->len >= 512) return complain(k, at, "column \"%s\": a number of more than 511 characters: %s", col, f);
     const bool number = pvi_parse_f64(f->s, f->len, &x);
     if (!col->raw && stands_for_nothing(f))
         return complain(

@@ -121,15 +121,15 @@ PVI_SCAN_KERNEL void PVI_NAME(pvi_csv_parse)(const void *st, pvi_chunk *c)
     c->seg.max_index = k.s->sc->features;
     while (k.p < c->end) {
         c->stop = k.p;
+        const int64_t lines = c->lines;
         if (pvi_csv_blank_line(k.s, &k.p)) {
             c->lines++;
-            continue;
-        }
-        const int64_t lines = c->lines;
-        if (!record(&k, &n)) {
+        } else if (!record(&k, &n)) {
             c->lines = lines;
+            if (c->bad) pvi_chunk_stopped(c, c->stop, k.p);
             return;
         }
+        if (pvi_chunk_longer(c, c->stop, k.p)) return;
     }
     c->stop = c->end;
 }

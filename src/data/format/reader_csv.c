@@ -60,16 +60,32 @@ static bool header(pvi_cursor *k)
     return true;
 }
 
+/* Are all columns of the header there but the label? */
+static bool lacks_label(pvi_csv *s, const pvi_chunk *c)
+{
+    pvi_chunk trial = *c;
+    pvi_cursor k = { .s = s, .c = &trial, .p = c->stop };
+    const int64_t columns = s->columns;
+    if (!s->sc->header || !s->job->labelled) return false;
+    s->job->labelled = false;
+    s->columns = s->sc->count - 1;
+    const bool lacks = header(&k);
+    s->job->labelled = true;
+    s->columns = columns;
+    return lacks;
+}
+
 /* Lines that may precede the first record. */
 static bool skip_lines(pvi_csv *s, pvi_chunk *c)
 {
     const int64_t skip = s->sc->skip;
     for (; s->skipped < skip; s->skipped++, c->lines++) {
         const char *end = memchr(c->stop, '\n', (size_t)(c->end - c->stop));
-        if (!end) return false;
+        if (!end || pvi_chunk_longer(c, c->stop, end + 1)) return false;
         c->stop = end + 1;
     }
-    for (const char *p = c->stop; p < c->end && pvi_csv_blank_line(s, &p); c->stop = p) c->lines++;
+    for (const char *p = c->stop; p < c->end && pvi_csv_blank_line(s, &p); c->stop = p, c->lines++)
+        if (pvi_chunk_longer(c, c->stop, p)) return false;
     return c->stop < c->end;
 }
 
@@ -115,12 +131,20 @@ static pv_status start(void *st, struct pv_load *job, pvi_chunk *c)
     const int64_t fields = count_fields(&k);
     if (fields == 0) {
         if (probe.bad) *c = probe;
+        if (probe.bad) pvi_chunk_stopped(c, c->stop, k.p);
         return PV_OK;
     }
+    if (pvi_chunk_longer(c, c->stop, k.p + (*k.p == '\r') + 1)) return PV_OK;
     if (!job->schema) return no_schema(s, c, fields);
     if (!s->headed) {
         job->labelled = s->sc->label >= 0 && !(job->expect->labels_optional && fields == s->sc->count - 1);
         s->columns = s->sc->count - (s->sc->label >= 0 && !job->labelled);
+        if (fields == s->sc->count - 1 && lacks_label(s, c)) {
+            pvi_chunk_fail(c, c->stop, "the column of the label, \"%s\", is missing%s",
+                           s->sc->column[s->sc->label].name,
+                           job->expect->features > 0 ? "; predict needs none, eval does" : "");
+            return PV_OK;
+        }
         if (s->sc->header) {
             k = (pvi_cursor) { .s = s, .c = c, .p = c->stop };
             if (!header(&k)) return PV_OK;

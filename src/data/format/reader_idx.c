@@ -4,7 +4,8 @@
  *   k = 3: n images of height s_1 and width s_2; k = 4: of s_1 channels, height s_2 and width s_3
  *   labels: bytes 0 0 8 1 | n | n bytes, in a file of its own
  *
- * The labels file is the one named by data.labels if that is a path (it has a '/' or ends in "ubyte" or ".gz"), else
+ * The labels file is the one named by data.labels if that is a path (one word: several with commas between them
+ * declare labels; but it may have commas if it has a '/' or ends in "ubyte" or ".gz"), else
  * the images' name with "images-idx3" replaced by "labels-idx1".  Classes are 0..9 unless data.labels declares
  * others.
  *
@@ -55,7 +56,9 @@ static pv_status read_sizes(pv_ctx *ctx, pvi_source *src, int dims_lo, int dims_
 
 static bool is_path(const char *labels)
 {
-    return labels && (strchr(labels, '/') || pvi_ends_with(labels, "ubyte") || pvi_ends_with(labels, ".gz"));
+    return labels && *labels &&
+           (!strchr(labels, ',') || strchr(labels, '/') || pvi_ends_with(labels, "ubyte") ||
+            pvi_ends_with(labels, ".gz"));
 }
 
 static pv_status labels_path(struct pv_load *job, const char **out)

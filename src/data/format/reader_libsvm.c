@@ -111,6 +111,7 @@ static pv_status start(void *st, struct pv_load *job, pvi_chunk *c)
             return status == PV_OK ? pvi_build_begin(job, features) : status;
         }
         p = (const char *)memchr(p, '\n', (size_t)(c->end - p)) + 1;
+        if (pvi_chunk_longer(c, c->stop, p)) return PV_OK;
         c->lines++;
         c->stop = p;
     }

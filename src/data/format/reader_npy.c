@@ -5,9 +5,9 @@
  *   (n, h, w, c) or (n, c, h, w)  images; data.image=HxWxC says which, else the side that is 1, 3 or 4 is c
  * Values: float32, float64 or uint8, little-endian, C order.
  *
- * Labels are an array of n integers or floats in a file of its own: data.labels if that is a path (it has a '/' or
- * ends in .npy, .npy.gz, .npy.bz2), else the file beside the rows that is called y* for x*, labels for images,
- * features or data.  Classes are 0..9, or those of the trained model, unless data.labels declares others.
+ * Labels are an array of n integers or floats in a file of its own: data.labels if that is a path (one word, or it
+ * has a '/' or ends in .npy, .npy.gz, .npy.bz2), else the file beside the rows that is called y* for x*, labels for
+ * images, features or data.  Classes are 0..9, or those of the trained model, unless data.labels declares others.
  *
  * Privacy  scaling and centre are constants of the format and the settings; the shape is treated as public. */
 #include "npy.h"
@@ -87,8 +87,9 @@ static pv_status find_places(array *a)
 
 static bool is_path(const char *labels)
 {
-    return labels && (strchr(labels, '/') || pvi_ends_with(labels, ".npy") || pvi_ends_with(labels, ".npy.gz") ||
-                      pvi_ends_with(labels, ".npy.bz2"));
+    return labels && *labels &&
+           (!strchr(labels, ',') || strchr(labels, '/') || pvi_ends_with(labels, ".npy") ||
+            pvi_ends_with(labels, ".npy.gz") || pvi_ends_with(labels, ".npy.bz2"));
 }
 
 /* The rows' path with `from` of its name replaced by `to`; NULL: no such part, or no such file. */

@@ -99,18 +99,21 @@ PVI_SCAN_KERNEL void PVI_NAME(pvi_svm_parse)(const void *st, pvi_chunk *c)
     pvi_label_memo memo = { 0 };
     uint32_t n = 0;
 
-    for (const char *p = c->begin; p < c->end; c->lines++) {
+    for (const char *p = c->begin, *from = p; p < c->end; c->lines++, from = p) {
         p = pvi_svm_skip(p);
         if (*p != '\n' && *p != '#') {
             float y = 0;
             const char *q = s->labelled ? usual_label(&memo, p, &y) : p;
-            if (!q && !(q = pvi_svm_label(s, c, &memo, p, &y))) return;
-            p = q;
-            if (!(p = pairs(s, c, p, &n))) return;
+            if (!q) q = pvi_svm_label(s, c, &memo, p, &y);
+            if (!q || !(p = pairs(s, c, q, &n))) {
+                pvi_chunk_stopped(c, from, c->bad);
+                return;
+            }
             g->y[g->rows] = y;
             g->end[g->rows++] = n;
         }
         p = *p == '\n' ? p + 1 : (const char *)memchr(p, '\n', (size_t)(c->end - p)) + 1; /* comment */
+        if (pvi_chunk_longer(c, from, p)) return;
     }
     c->stop = c->end;
 }

@@ -196,7 +196,8 @@ static void files(void **state)
         { "{\"kind\":\"gaussian\",\n \"noise_multiplier\": 1", PV_E_FORMAT, ":2:23: the text ends in the middle" },
         { "{\"kind\":\"gaussian\",\n \"noise_multiplier\": -1}", PV_E_FORMAT,
           ":1:1: noise multiplier -1 is not in [1e-06, 1e+16]" },
-        { "", PV_E_FORMAT, "the text ends" },
+        { "", PV_E_FORMAT, ": empty file" },
+        { " \n", PV_E_FORMAT, ": empty file" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         PVT_OK(pvi_file_write(ctx, path, cases[i].body, strlen(cases[i].body)));
@@ -228,10 +229,10 @@ static void refusals(void **state)
         const char *message;
     } bad[] = {
         { pv_account, NULL, PV_E_ARG, "a request is needed" },
-        { pv_account, "", PV_E_FORMAT, "request:1:1" },
+        { pv_account, "", PV_E_FORMAT, "request:1:1: an object is needed" },
         { pv_account, "[]", PV_E_FORMAT, "an object is needed" },
         { pv_account, "{\"delt\":1}", PV_E_PARAM, "unknown setting delt; did you mean delta?" },
-        { pv_account, "{\"frobnicate\":1}", PV_E_PARAM, "unknown setting frobnicate" },
+        { pv_account, "{\"frobnicate\":1}", PV_E_PARAM, "unknown setting frobnicate; there is file, delta," },
         { pv_account, "{\"delta\":1e-5}", PV_E_PARAM, "say what is released" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"file\":\"x\"}", PV_E_PARAM, "say what is released" },
         { pv_account, "{\"mechanism\":3}", PV_E_PARAM, "mechanism: text is needed" },
@@ -274,7 +275,7 @@ static void refusals(void **state)
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":\"much\"}", PV_E_PARAM, "z=much: a number is needed" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":\"nan\"}", PV_E_PARAM, "z=nan: a number is needed" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":1.5}", PV_E_PARAM, "steps=1.5: a whole" },
-        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":1e30}", PV_E_PARAM, "steps=1e+30: a whole" },
+        { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":1e30}", PV_E_PARAM, "steps=1e30: a whole" },
         { pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":\"inf\"}", PV_E_PARAM, "a positive number" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":[]}", PV_E_PARAM, "z=...: a number is needed" },
         { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"q\":true}", PV_E_PARAM, "q=...: a number" },
