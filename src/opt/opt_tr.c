@@ -47,6 +47,7 @@ const pv_optimizer_ops pv_optimizer_tr = {
              { &pvi_query_moments, &pv_mechanism_gaussian, &pvi_full, pvi_precondition_wanted } },
     .resolve = pvi_trust_region_resolve,
     .plan = pvi_second_plan,
+    .state = pvi_trust_region_arrays,
     .init = pvi_trust_region_init,
     .step = pvi_trust_region_step,
     .steps = pvi_loop_steps,

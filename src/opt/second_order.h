@@ -15,7 +15,7 @@ enum { PVI_SECOND_STEPS, PVI_SECOND_MOMENTS }; /* numbers of the asks */
 typedef struct pvi_second { /* first member of a method's state */
     pvi_loop loop;
     pvi_trust trust;
-    double *g, *H, *h; /* borrowed from the arena; g and H are one answer of the oracle */
+    double *g, *H, *h; /* g and H are one answer of the oracle */
     int64_t left;      /* planned events not spent yet */
 } pvi_second;
 
@@ -43,6 +43,8 @@ typedef struct pvi_second { /* first member of a method's state */
       "of the budget, to learn in which directions the rows differ; auto: 0.1 for convex losses of one "     \
       "number and up to 512 weights, else 0", NULL }
 /* clang-format on */
+
+#define PVI_SECOND_ARRAYS PVI_LOOP_ARRAY, { offsetof(pvi_second, h), PV_VECTOR }
 
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
 int64_t pvi_second_total(const pvi_second_cfg *c);            /* on all steps */

@@ -138,21 +138,18 @@ pv_status pvi_trust_region_resolve(void *c_, const pv_problem *p)
     return PV_OK;
 }
 
+#define ARRAY(name, shape) { offsetof(pvi_trust_region, name), shape }
+const pv_state pvi_trust_region_arrays[] = {
+    PVI_SECOND_ARRAYS,     ARRAY(v, PV_VECTOR), ARRAY(out, PV_VECTOR),  ARRAY(at, PV_VECTOR),
+    ARRAY(loss, PV_VECTOR), ARRAY(base, PV_VECTOR), ARRAY(g, PV_VECTOR), ARRAY(h, PV_VECTOR),
+    ARRAY(H, PV_SQUARE),    ARRAY(mean, PV_SQUARE), { 0, 0 },
+};
+
 pv_status pvi_trust_region_init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
 {
     pvi_trust_region *s = s_;
     const pvi_second_cfg *c = c_;
     s->arena = a;
-    s->v = pv_arena_f64(a, p->d);
-    s->out = pv_arena_f64(a, p->d);
-    s->at = pv_arena_f64(a, p->d);
-    s->loss = pv_arena_f64(a, p->d);
-    s->base = pv_arena_f64(a, p->d);
-    s->g = pv_arena_f64(a, p->d);
-    s->h = pv_arena_f64(a, p->d);
-    s->H = pv_arena_f64(a, p->d * p->d);
-    s->mean = pv_arena_f64(a, p->d * p->d);
-    if (!s->v || !s->out || !s->at || !s->loss || !s->base || !s->g || !s->h || !s->H || !s->mean) return PV_E_NOMEM;
     if (pvi_precondition_init(&s->metric, c, p, a) != PV_OK) return PV_E_NOMEM;
     return pvi_second_init(&s->s, c, p, a);
 }
