@@ -44,7 +44,7 @@ const pv_optimizer_ops pv_optimizer_str = {
               .params = pvi_trust_region_params },
     .needs = PV_SMOOTH | PV_HESSIAN,
     .ask = { { &pvi_query_hessian, &pv_mechanism_gaussian, &pvi_poisson, NULL },
-             { &pvi_query_moments, &pv_mechanism_gaussian, &pvi_poisson, pvi_precondition_wanted } },
+             PVI_PRECONDITION_ASK(&pvi_poisson, pvi_second_learns) },
     .resolve = pvi_trust_region_resolve,
     .plan = pvi_second_plan,
     .state = pvi_trust_region_arrays,

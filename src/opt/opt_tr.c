@@ -44,7 +44,7 @@ const pv_optimizer_ops pv_optimizer_tr = {
               .params = pvi_trust_region_params },
     .needs = PV_SMOOTH | PV_HESSIAN,
     .ask = { { &pvi_query_hessian, &pv_mechanism_gaussian, &pvi_full, NULL },
-             { &pvi_query_moments, &pv_mechanism_gaussian, &pvi_full, pvi_precondition_wanted } },
+             PVI_PRECONDITION_ASK(&pvi_full, pvi_second_learns) },
     .resolve = pvi_trust_region_resolve,
     .plan = pvi_second_plan,
     .state = pvi_trust_region_arrays,

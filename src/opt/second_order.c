@@ -35,6 +35,11 @@ int64_t pvi_second_moment_units(const pvi_second_cfg *c)
     return pvi_spread_first(c->share, pvi_second_total(c)); /* (6) */
 }
 
+bool pvi_second_learns(const void *cfg)
+{
+    return ((const pvi_second_cfg *)cfg)->share > 0.0;
+}
+
 void pvi_second_weigh(const void *cfg, const pv_problem *p, pv_joint *j)
 {
     const pvi_second_cfg *c = cfg;

@@ -49,6 +49,7 @@ typedef struct pvi_second { /* first member of a method's state */
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
 int64_t pvi_second_total(const pvi_second_cfg *c);            /* on all steps */
 int64_t pvi_second_moment_units(const pvi_second_cfg *c);     /* before the first, on second moments */
+bool pvi_second_learns(const void *cfg);                      /* are there any? */
 void pvi_second_weigh(const void *cfg, const pv_problem *p, pv_joint *j);
 pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
 /* The Hessian is all noise: so says a warning, from public quantities. */

@@ -2,6 +2,7 @@
 #ifndef PVI_TRUST_REGION_H
 #define PVI_TRUST_REGION_H
 #include "opt/precondition.h"
+#include "opt/second_order.h"
 
 typedef struct pvi_trust_region {
     pvi_second s;
