@@ -121,7 +121,7 @@ static void children_get_answers(void **state)
     atomic_store(&stop, false);
     for (int i = 0; i < THREADS; i++) PVT_IS(pthread_create(&t[i], NULL, ask_on, NULL), 0);
     for (int i = 0; i < CHILDREN; i++) {
-        int status;
+        int status = -1;
         const pid_t child = fork();
         if (child == 0) {
             alarm(60); /* a child that waits for ever dies of it */
