@@ -115,7 +115,8 @@ double pvi_hidden_sbcd_epsilon(double rate, double delta)
 const char *const pvi_hidden_sbcd_assumptions[] = {
     "Only the last weights leave the run, and whoever attacks sees no others.",
     "Each layer's problem is treated as if the other layers stood still, although all are trained together.",
-    "A layer's targets are treated as if they did not move with its own weights, although they are computed from them.",
+    "A layer's targets are treated as if they did not move with its own weights, although they are computed from "
+    "them.",
     "Scaling a layer to its spectral norm is treated as if it moved no two weights apart.",
     NULL,
 };

@@ -1,7 +1,8 @@
 /* spread.c - how many events each of T steps spends on its release; for whoever plans, runs and verifies.
  *
  *   (1) u_t = round(q^((t-1)/(T-1))),  q the growth: early steps only have to come closer, the last decide the result
- *   (2) second moments, released before the first step, take the share s of all events: s/(1 - s) sum u_t, at least 1 */
+ *   (2) second moments, released before the first step, take the share s of all events: s/(1 - s) sum u_t,
+ *       at least 1 */
 #include "acct.h"
 
 int64_t pvi_spread_units(double growth, int64_t steps, int64_t t)
