@@ -4,7 +4,11 @@ PREFIX ?= /usr/local
 # Debian's own cmake first: one on the PATH may be a broken shim.  `make CMAKE=...` overrides.
 CMAKE  ?= $(firstword $(wildcard /usr/bin/cmake) cmake)
 CTEST  ?= $(firstword $(wildcard /usr/bin/ctest) ctest)
+# FLAGS=... (options of CMake) belongs to a build folder: without it the folder stays as it was configured, with another
+# one it is configured afresh.
 FLAGS  ?=
+GIVEN  := $(if $(filter file,$(origin FLAGS)),,yes)
+SETUP  := \`make setup\` installs what privet is built with (Debian; as root or through sudo)
 
 .PHONY: all everything configure setup demo test bench coverage install clean format
 all: configure
@@ -12,7 +16,10 @@ all: configure
 everything: configure
 	@$(CMAKE) --build $(BUILD)
 configure:
-	@test -f $(BUILD)/build.ninja || $(CMAKE) -G Ninja -B $(BUILD) -S . $(FLAGS)
+	@for tool in $(CMAKE) ninja $(if $(findstring COMPILER,$(FLAGS)),,$(CC)); do \
+	    command -v $$tool >/dev/null || { echo "privet: there is no $$tool; $(SETUP)" >&2; exit 1; }; done
+	@if [ ! -f $(BUILD)/build.ninja ] || { [ -n "$(GIVEN)" ] && [ "$$(cat $(BUILD)/flags 2>/dev/null)" != '$(FLAGS)' ]; }; then \
+	    $(CMAKE) --fresh -G Ninja -B $(BUILD) -S . $(FLAGS) && printf '%s\n' '$(FLAGS)' >$(BUILD)/flags; fi
 setup:
 	@sh tools/bootstrap.sh
 demo: setup
