@@ -132,6 +132,7 @@ python_with() { # MODULE...
     PYTHONDONTWRITEBYTECODE=1
     export PYTHONDONTWRITEBYTECODE
     "$python" -c "import $(echo "$*" | tr ' ' ,)" 2>/dev/null && return
+    # shellcheck disable=SC2015  # either may fail
     "$python" -m venv "$work/python" >pip.log 2>&1 && "$work/python/bin/pip" install -q "$@" >>pip.log 2>&1 ||
         skip "$python has not all of $*, and they could not be installed: $(tail -1 pip.log)"
     python=$work/python/bin/python

@@ -20,7 +20,7 @@ boot() { # ARGS: runs bootstrap.sh with nothing but the fakes on its path
 fake dpkg-query 'for p; do :; done; case " $ABSENT " in *" $p "*) exit 1 ;; esac; echo installed'
 fake apt-get 'echo "$@" >>"$CALLS"; exit ${APT_FAILS:-0}'
 fake id 'echo ${FAKE_UID:-0}'
-ABSENT= FAKE_UID=0
+ABSENT='' FAKE_UID=0
 export ABSENT FAKE_UID
 
 boot
@@ -41,7 +41,7 @@ same 'a named package' 'bootstrap: installing gcovr' "$(cat out err)"
 
 # Another architecture is made known before it is asked for, once.
 fake dpkg 'case $1 in --print-foreign-architectures) echo $FOREIGN ;; *) echo "dpkg $*" >>"$CALLS" ;; esac'
-ABSENT='zlib1g-dev:arm64' FOREIGN=
+ABSENT='zlib1g-dev:arm64' FOREIGN=''
 export FOREIGN
 boot zlib1g-dev:arm64
 same 'a package of another architecture' "dpkg --add-architecture arm64
