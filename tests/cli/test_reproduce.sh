@@ -156,7 +156,6 @@ fails 3 'privet: empty holds no results; privet reproduce all --quick --out empt
 ok report r -o r.html
 has r.html 'Optimality gap'
 mv r.html results.html
-in_browser results.html
 ok report results -o report.html
 same 'pictures in the page' 7 "$(grep -c '<svg ' report.html)"
 same 'addresses in the page' 'http://www.w3.org/2000/svg' "$(grep -oE 'https?://[^" ]*' report.html | sort -u)"
