@@ -73,9 +73,9 @@ static void one_epoch(int64_t J, double v, double F2, double T2, double *inverse
 static pv_status largest_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double F2, double T2, double *most)
 {
     const int64_t J = h->batches;
-    double inverse = 0.0, *rate = pvi_alloc(ctx, 2 * sizeof *rate * (size_t)J), *factor = rate + J; /* zeroed */
+    double inverse = 0.0, *rate = pvi_alloc(ctx, 2 * sizeof *rate * (size_t)J); /* zeroed */
     if (!rate) return pvi_nomem(ctx);
-    for (int64_t k = 0; k < h->epochs; k++) one_epoch(J, h->z[k] * h->z[k], F2, T2, &inverse, factor, rate);
+    for (int64_t k = 0; k < h->epochs; k++) one_epoch(J, h->z[k] * h->z[k], F2, T2, &inverse, rate + J, rate);
     bool good = true;
     for (int64_t j = 0; j < J; j++) {
         good = good && rate[j] > 0.0 && isfinite(rate[j]);
