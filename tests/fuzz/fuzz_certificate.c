@@ -83,7 +83,7 @@ static void check_numbers(pv_ctx *ctx, const uint8_t *p, const uint8_t *end)
     c.sensitivity = c.clip_norm + c.rounding_allowance;
     c.noise_stddev = c.noise_multiplier * c.sensitivity;
     half.a = c.noise_stddev / (2 * c.clip_norm);
-    if (!pvi_in_range(PVI_RANGE_NOISE, one.a) || !pvi_in_range(PVI_RANGE_NOISE, half.a)) return; /* not events at all */
+    if (!pvi_in_range(PVI_RANGE_NOISE, one.a) || !pvi_in_range(PVI_RANGE_NOISE, half.a)) return; /* no events */
     c.events = &all;
     c.events_replace = &all2;
     if (pvi_cert_write(ctx, &c, &json) != PV_OK) abort();
