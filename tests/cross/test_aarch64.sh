@@ -25,4 +25,5 @@ export PKG_CONFIG_LIBDIR
 "$cmake" -G Ninja -B "$folder" -S "$source" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
     -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc -DCMAKE_CROSSCOMPILING_EMULATOR=/usr/bin/qemu-aarch64 -DPRIVET_WERROR=ON
 "$cmake" --build "$folder"
-"$ctest" --test-dir "$folder" -R "^(unit|contract)/.*${1:-}" -LE long -j "$(nproc)" --output-on-failure
+# test_rng: qemu-user 7.2 answers that memory will be wiped on fork, and leaves it as it is.
+"$ctest" --test-dir "$folder" -R "^(unit|contract)/.*${1:-}" -E '^unit/mech/test_rng$' -LE long -j "$(nproc)" --output-on-failure
