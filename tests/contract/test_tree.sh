@@ -5,7 +5,6 @@ source=${PRIVET_SOURCE:-$(dirname "$0")/../..}
 sh "$source/tools/check_includes.sh" "$source"
 sh "$source/tools/check_words.sh" "$source"
 sh "$source/tools/check_docs.sh" "$source"
-sh "$source/tools/function_lengths.sh" "$source"
 
 # A small tree that breaks each rule once.
 tree=$(mktemp -d)
@@ -31,12 +30,34 @@ put cli/main.c '#include "core/core.h"'
 put tests/main.c 'int x; '
 put docs/a.md "fix this: TO""DO"
 put docs/b.md "see /ho""me/someone"
+put .clang-format 'ColumnLimit: 50'
+{
+    printf 'int long_one(int x)\n{\n'
+    yes '    x++;' | head -61
+    printf '}\n\nint short_one(int x)\n{\n'
+    yes '    x++;' | head -60
+    printf '}\n'
+} >"$tree/tests/lengths.c"
+printf '%s\n' '/* fifty columns are allowed, and not one more. */' \
+    '/* fifty columns, of which two are µ ± and thin */' \
+    '/* fifty-one columns, and that is one too many.. */' \
+    >"$tree/tests/wide.c"
 put docs/c.md 'in `src/core/core.h`, `src/core/gone.c` and `unit/test_gone`'
 
 expect() { # checker, text that one of its lines must hold
     if ! sh "$source/tools/$1" "$tree" | grep -qF -- "$2"; then
         echo "$1 did not report: $2"
         sh "$source/tools/$1" "$tree" || true
+        exit 1
+    fi
+}
+same_output() { # checker, all it must say
+    if got=$(sh "$source/tools/$1" "$tree"); then
+        echo "$1 did not fail"
+        exit 1
+    fi
+    if [ "$got" != "$2" ]; then
+        printf '%s said\n%s\nwanted\n%s\n' "$1" "$got" "$2"
         exit 1
     fi
 }
@@ -55,6 +76,8 @@ expect check_words.sh 'docs/b.md:1:'
 expect check_words.sh 'tests/main.c:1:'
 expect check_docs.sh 'docs/c.md:1: there is no src/core/gone.c'
 expect check_docs.sh 'docs/c.md:1: there is no test unit/test_gone'
+same_output check_lengths.sh 'tests/lengths.c:2: long_one has 61 lines, at most 60
+tests/wide.c:3: 51 columns, at most 50'
 if sh "$source/tools/check_includes.sh" "$tree" | grep -qF 'src/run/run.h:1'; then
     echo "run may include opt"
     exit 1
