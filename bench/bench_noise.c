@@ -111,13 +111,12 @@ int main(void)
     if (pv_ctx_create(NULL, &ctx) != PV_OK || pvi_rng_create(ctx, &rng) != PV_OK) return 1;
     for (int i = 0; i < SCORES; i++) score[i] = 1e-6 * (double)(i % 1000);
     for (int i = 0; i < D; i++) g[i] = (float)(i % 77) * 0.01f;
-    for (int level = PVI_ISA_AVX512; level >= PVI_ISA_BASE; level--) {
-        if (!pvi_mech_isa(level)) continue;
-        const bool aim = pvi_mech_isa(level) == pvi_mech_best(), aes = aim && pvi_has_aes();
-        pvi_mech_kernels k = *pvi_mech_isa(level);
+    for (int isa = (int)pvi_isa(); isa >= PVI_ISA_BASE; isa--) {
+        const bool aim = isa == (int)pvi_isa(), aes = aim && pvi_isa_aes();
+        pvi_mech_kernels k = *pvi_mech_kernels_isa[isa];
         k.stream = pvi_stream_pick(aes, k.chacha); /* as a private run has it */
         pvi_rng_use(rng, &k);
-        printf("%s, one core, bits of draws from %s\n", k.name, aes ? "AES-256" : "ChaCha20");
+        printf("instruction set %d, one core, bits of draws from %s\n", isa, aes ? "AES-256" : "ChaCha20");
         row("ChaCha20 stream", stream, sizeof plain, "bytes/s", 0);
         row("grid Gaussian, 2^30 units a deviation", gauss, D, "draws/s", aim ? 1e8 : 0);
         if (aim) row("grid Gaussian, against the aim", gauss, D, "draws/s", 3e8);

@@ -189,14 +189,14 @@ static void hash_root(const tree *t, const pvi_matrix *m, int64_t leaves, char o
     pvi_hex(root, sizeof root, out);
 }
 
+pvi_tags_fn PVI_DECLARE_ISA(pvi_tags);
+pvi_tags_fn *const pvi_tags_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_tags);
+
 static void prepare(tree *t, const uint8_t key[PVI_KEY_SIZE])
 {
     uint8_t second[PVI_HASH_SIZE];
     t->key = key;
-    t->tags = pvi_tags_base;
-#ifdef PVI_X86
-    if (pvi_fast_scan()) t->tags = pvi_tags_avx2;
-#endif
+    t->tags = pvi_tags_isa[pvi_isa()];
     pvi_hash(key, PVI_KEY_SIZE, "tags", 4, second);
     pvi_chacha20(second, 0, 0, t->tag_key, sizeof t->tag_key);
     pvi_wipe(second, sizeof second);

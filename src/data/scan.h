@@ -13,21 +13,14 @@
  * which read all of them and give the same values.  Text needs 16 readable bytes in front and 80 behind. */
 #ifndef PVI_SCAN_H
 #define PVI_SCAN_H
+#include "core/isa.h"
 #include "decimal.h"
 
-#define PVI_PASTE2(a, b) a##_##b
-#define PVI_PASTE(a, b)  PVI_PASTE2(a, b)
-#define PVI_NAME(fn)     PVI_PASTE(fn, PVI_ISA) /* fn_base, fn_avx2, fn_avx512 */
-/* With AVX2 the kernels also use bit-manipulation instructions; the dispatcher asks for both. */
 #ifdef __AVX2__
 #include <immintrin.h>
-#define PVI_SCAN_KERNEL __attribute__((target("bmi,bmi2")))
-#else
-#define PVI_SCAN_KERNEL
 #endif
-#define PVI_INLINE static inline __attribute__((always_inline, unused)) PVI_SCAN_KERNEL
 /* An inner loop of its own, so that what surrounds it takes no registers. */
-#define PVI_SCAN_LOOP static __attribute__((noinline)) PVI_SCAN_KERNEL
+#define PVI_SCAN_LOOP static __attribute__((noinline))
 
 PVI_INLINE size_t first_bit(uint64_t m) /* 64: none */
 {

@@ -4,8 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/isa.h"
+
 enum { PVI_BLOCK = 1024, PVI_LANES = 4, PVI_TAG_KEY = PVI_BLOCK * PVI_LANES };
 /* out[4 i + l] = tag of block i of PVI_BLOCK bytes under the l-th PVI_BLOCK bytes of the key. */
 typedef void pvi_tags_fn(const uint8_t key[PVI_TAG_KEY], const void *data, size_t blocks, uint64_t *out);
-extern pvi_tags_fn pvi_tags_base, pvi_tags_avx2, pvi_tags_avx512;
+extern pvi_tags_fn *const pvi_tags_isa[PVI_ISA_COUNT];
 #endif

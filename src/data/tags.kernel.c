@@ -47,8 +47,8 @@ PVI_INLINE void one_block(const uint8_t *key, const uint8_t *data, uint64_t *out
 }
 #endif
 
-PVI_SCAN_KERNEL void PVI_NAME(pvi_tags)(const uint8_t key[PVI_TAG_KEY], const void *data, size_t blocks,
-                                        uint64_t *out)
+pvi_tags_fn PVI_ISA_NAME(pvi_tags);
+void PVI_ISA_NAME(pvi_tags)(const uint8_t key[PVI_TAG_KEY], const void *data, size_t blocks, uint64_t *out)
 {
     for (size_t i = 0; i < blocks; i++) one_block(key, (const uint8_t *)data + i * PVI_BLOCK, out + i * PVI_LANES);
 }

@@ -1,6 +1,7 @@
 /* kernel.h - the inner loops that exist once per instruction set. */
 #ifndef PVI_MECH_KERNEL_H
 #define PVI_MECH_KERNEL_H
+#include "core/isa.h"
 #include "mech/mech.h"
 
 /* Doubles differ by a few ulps between instruction sets (fused multiply-add); what is released does not, because
@@ -11,12 +12,11 @@ typedef struct pvi_best {
 } pvi_best;
 
 /* A cipher's keystream, 64-byte blocks from `counter` on. */
-typedef void (*pvi_stream)(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks);
+typedef void pvi_stream_fn(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks);
+typedef pvi_stream_fn *pvi_stream;
 pvi_stream pvi_stream_pick(bool has_aes, pvi_stream other); /* AES-256 (aes.c), or the other */
-bool pvi_has_aes(void);                                     /* the instructions it needs */
 
 typedef struct pvi_mech_kernels {
-    const char *name;
     pvi_stream chacha; /* ChaCha20 */
     pvi_stream stream; /* of the words below: ChaCha20, or what a source puts in its place (aes.c) */
     /* y0[i], y1[i] = the two Gaussians of words a[i], b[i] times s; NAN: undecided (draw.kernel.c). */
@@ -37,10 +37,7 @@ typedef struct pvi_mech_kernels {
     bool (*grid_add)(const float *x, double inverse, int64_t *acc, int64_t n);
 } pvi_mech_kernels;
 
-enum { PVI_ISA_BASE = 0, PVI_ISA_AVX2 = 1, PVI_ISA_AVX512 = 2 };
-const pvi_mech_kernels *pvi_mech_pick(int level, bool has_avx2, bool has_avx512); /* NULL: not there        */
-const pvi_mech_kernels *pvi_mech_isa(int level);    /* as this machine has them                    */
-const pvi_mech_kernels *pvi_mech_best(void);        /* never NULL                                  */
+extern const pvi_mech_kernels *const pvi_mech_kernels_isa[PVI_ISA_COUNT];
 const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r); /* the ones this source uses; best by default  */
 pv_ctx *pvi_rng_ctx(const pv_rng *r);               /* its threads                                 */
 void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k);
@@ -66,21 +63,4 @@ typedef struct pvi_wide {
 } pvi_wide;
 void pvi_words_wide(const pvi_words *w, int64_t i, pvi_wide *out);
 void pvi_words_end(pvi_words *w);
-
-#define PVI_PASTE2(a, b) a##_##b
-#define PVI_PASTE(a, b)  PVI_PASTE2(a, b)
-#define PVI_NAME(f)      PVI_PASTE(f, PVI_ISA)
-
-#define PVI_DECLARE_KERNELS(isa)                                                                                     \
-    void pvi_chacha_blocks_##isa(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t n);      \
-    void pvi_draw_gauss_##isa(const uint64_t *a, const uint64_t *b, double s, double *y0, double *y1, int64_t n);    \
-    void pvi_draw_exponential_##isa(const uint64_t *a, const uint64_t *b, double s, double *y, int64_t n);           \
-    void pvi_draw_gumbel_##isa(const uint64_t *a, const double *score, double inverse, double top, double unit,      \
-                               double *v, int64_t n);                                                                \
-    void pvi_keep_best_##isa(const double *v, double first, pvi_best *best, int64_t n);                              \
-    bool pvi_round_add_##isa(const double *y, double margin, int64_t *x, int64_t n);                                 \
-    bool pvi_grid_round_##isa(const float *x, double inverse, int64_t *acc, int64_t n);
-PVI_DECLARE_KERNELS(base)
-PVI_DECLARE_KERNELS(avx2)
-PVI_DECLARE_KERNELS(avx512)
 #endif

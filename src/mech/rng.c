@@ -21,6 +21,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+extern const pvi_mech_kernels PVI_DECLARE_ISA(pvi_mech_kernels);
+const pvi_mech_kernels *const pvi_mech_kernels_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_mech_kernels);
+
 enum { BLOCKS = 256, STREAM = 64 * BLOCKS, ALIVE = 0x50564e47 };
 
 typedef struct secret {
@@ -66,7 +69,7 @@ static pv_status create(pv_ctx *ctx, bool test, pv_rng **out)
         pvi_free(ctx, r);
         return pvi_nomem(ctx);
     }
-    *r = (pv_rng) { .ctx = ctx, .s = p, .kernels = pvi_mech_best(), .test = test };
+    *r = (pv_rng) { .ctx = ctx, .s = p, .kernels = pvi_mech_kernels_isa[pvi_isa()], .test = test };
     madvise(p, secret_size(), MADV_DONTDUMP);
     mlock(p, secret_size());
     *out = r;
@@ -77,8 +80,8 @@ pv_status pvi_rng_create(pv_ctx *ctx, pv_rng **out)
 {
     pv_status st = create(ctx, false, out);
     if (st != PV_OK) return st;
-    (*out)->own = *pvi_mech_best();
-    (*out)->own.stream = pvi_stream_pick(pvi_has_aes(), (*out)->own.chacha);
+    (*out)->own = *(*out)->kernels;
+    (*out)->own.stream = pvi_stream_pick(pvi_isa_aes(), (*out)->own.chacha);
     (*out)->kernels = &(*out)->own;
     (*out)->wiped_on_fork = madvise((*out)->s, secret_size(), MADV_WIPEONFORK) == 0;
     if ((st = draw_key(*out)) != PV_OK) {

@@ -40,7 +40,7 @@
 #include "glm_block.h"
 
 extern const pvi_glm_kernel PVI_DECLARE_ISA(pvi_glm_kernel);
-const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_glm_kernel);
+const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_glm_kernel);
 
 float pvi_float_down(double x)
 {

@@ -15,7 +15,7 @@
 #include "glm_block.h"
 
 extern const pvi_hess_kernel PVI_DECLARE_ISA(pvi_hess_kernel);
-const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_hess_kernel);
+const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_hess_kernel);
 
 size_t pvi_glm_hess_scratch(int64_t p)
 {

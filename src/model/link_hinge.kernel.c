@@ -12,8 +12,8 @@ PVI_INLINE vlink hinge(vf m, const float *k)
                      -vsel(slope > 1.0f, vset(1.0f), slope), a * (2.0f - a) * k[3] };
 }
 
-pvi_link_fn PVI_NAME(pvi_link_hinge);
-void PVI_NAME(pvi_link_hinge)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
+pvi_link_fn PVI_ISA_NAME(pvi_link_hinge);
+void PVI_ISA_NAME(pvi_link_hinge)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
 {
     link_loop(hinge, k, n, m, v, d1, d2);
 }

@@ -8,8 +8,8 @@ PVI_INLINE vlink huber(vf r, const float *k)
     return (vlink) { a * (size - 0.5f * a), vcopysign(a, r), vsel(r != r, r, inside) };
 }
 
-pvi_link_fn PVI_NAME(pvi_link_huber);
-void PVI_NAME(pvi_link_huber)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
+pvi_link_fn PVI_ISA_NAME(pvi_link_huber);
+void PVI_ISA_NAME(pvi_link_huber)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
 {
     link_loop(huber, k, n, m, v, d1, d2);
 }

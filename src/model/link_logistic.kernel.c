@@ -10,8 +10,8 @@ PVI_INLINE vlink logistic(vf m, const float *k)
     return (vlink) { hinge + vlog1p_unit(t), -p, tq * q }; /* (3) */
 }
 
-pvi_link_fn PVI_NAME(pvi_link_logistic);
-void PVI_NAME(pvi_link_logistic)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
+pvi_link_fn PVI_ISA_NAME(pvi_link_logistic);
+void PVI_ISA_NAME(pvi_link_logistic)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
 {
     link_loop(logistic, k, n, m, v, d1, d2);
 }

@@ -8,8 +8,8 @@ PVI_INLINE vlink sigmoid(vf m, const float *k)
     return (vlink) { vsel(m < 0.0f, q, tq), -p, vcopysign(p * ((1.0f - t) * q), m) };
 }
 
-pvi_link_fn PVI_NAME(pvi_link_sigmoid);
-void PVI_NAME(pvi_link_sigmoid)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
+pvi_link_fn PVI_ISA_NAME(pvi_link_sigmoid);
+void PVI_ISA_NAME(pvi_link_sigmoid)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
 {
     link_loop(sigmoid, k, n, m, v, d1, d2);
 }

@@ -11,8 +11,8 @@ PVI_INLINE vlink tukey(vf r, const float *k)
                      vcopysign(vsel(slope > k[3], vset(k[3]), slope), r), b * vfma(vset(-5.0f), u, vset(1.0f)) };
 }
 
-pvi_link_fn PVI_NAME(pvi_link_tukey);
-void PVI_NAME(pvi_link_tukey)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
+pvi_link_fn PVI_ISA_NAME(pvi_link_tukey);
+void PVI_ISA_NAME(pvi_link_tukey)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
 {
     link_loop(tukey, k, n, m, v, d1, d2);
 }

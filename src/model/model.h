@@ -2,40 +2,7 @@
 #ifndef PVI_MODEL_H
 #define PVI_MODEL_H
 #include "core/core.h"
-
-/* ---- instruction sets (model_isa.c) -------------------------------------------------------------------
- * A kernel file is compiled once per instruction set; `fn_isa[pvi_isa()]` is the one to call. */
-typedef enum pvi_isa_level {
-    PVI_BASE,
-#ifdef PVI_X86
-    PVI_AVX2,
-    PVI_AVX512,
-#endif
-    PVI_ISA_COUNT
-} pvi_isa_level;
-pvi_isa_level pvi_isa(void); /* the best this processor runs; all below it run too */
-
-#ifdef PVI_X86
-#define PVI_EACH_ISA(fn)                                                                                             \
-    {                                                                                                                \
-        fn##_base, fn##_avx2, fn##_avx512                                                                            \
-    }
-#define PVI_DECLARE_ISA(fn) fn##_base, fn##_avx2, fn##_avx512
-#define PVI_EACH_REF(fn)                                                                                             \
-    {                                                                                                                \
-        &fn##_base, &fn##_avx2, &fn##_avx512                                                                         \
-    }
-#else
-#define PVI_EACH_ISA(fn)                                                                                             \
-    {                                                                                                                \
-        fn##_base                                                                                                    \
-    }
-#define PVI_DECLARE_ISA(fn) fn##_base
-#define PVI_EACH_REF(fn)                                                                                             \
-    {                                                                                                                \
-        &fn##_base                                                                                                   \
-    }
-#endif
+#include "core/isa.h"
 
 /* ---- links ----------------------------------------------------------------------------------------
  * v, d1, d2 = phi(m), phi'(m), phi''(m), any of them NULL; k: the link's constants as floats. */

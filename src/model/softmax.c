@@ -28,7 +28,7 @@
 #include <float.h>
 
 extern const pvi_softmax_kernel PVI_DECLARE_ISA(pvi_softmax_kernel);
-const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_softmax_kernel);
+const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_softmax_kernel);
 
 static int64_t dim(const void *cfg, const pv_domain *dom)
 {

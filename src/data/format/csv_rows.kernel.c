@@ -114,7 +114,8 @@ PVI_INLINE bool record(pvi_cursor *k, uint32_t *n)
     return true;
 }
 
-PVI_SCAN_KERNEL void PVI_NAME(pvi_csv_parse)(const void *st, pvi_chunk *c)
+pvi_csv_parse_fn PVI_ISA_NAME(pvi_csv_parse);
+void PVI_ISA_NAME(pvi_csv_parse)(const void *st, pvi_chunk *c)
 {
     pvi_cursor k = { .s = st, .c = c, .p = c->begin };
     uint32_t n = 0;

@@ -194,17 +194,12 @@ static pv_status undeclared_label(struct pv_load *job)
     return pvi_label_declare(job, &job->label);
 }
 
-static pvi_csv_parse *kernel(void)
-{
-#ifdef PVI_X86
-    if (pvi_fast_scan()) return pvi_csv_parse_avx2;
-#endif
-    return pvi_csv_parse_base;
-}
+pvi_csv_parse_fn PVI_DECLARE_ISA(pvi_csv_parse);
+pvi_csv_parse_fn *const pvi_csv_parse_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_csv_parse);
 
 static pv_status read_file(const void *cfg, struct pv_load *job)
 {
-    const pvi_text_ops ops = { start, kernel(), row_bytes, 1 };
+    const pvi_text_ops ops = { start, pvi_csv_parse_isa[pvi_isa()], row_bytes, 1 };
     pvi_csv s = { .job = job, .sc = job->schema, .center = job->cfg->center, .outside = job->cfg->outside };
     (void)cfg;
     pv_status st = job->schema ? declared_label(job) : undeclared_label(job);

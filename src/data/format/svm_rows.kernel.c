@@ -92,7 +92,8 @@ PVI_INLINE const char *usual_label(const pvi_label_memo *memo, const char *p, fl
     return NULL;
 }
 
-PVI_SCAN_KERNEL void PVI_NAME(pvi_svm_parse)(const void *st, pvi_chunk *c)
+pvi_svm_parse_fn PVI_ISA_NAME(pvi_svm_parse);
+void PVI_ISA_NAME(pvi_svm_parse)(const void *st, pvi_chunk *c)
 {
     const pvi_svm *s = st;
     pvi_segment *g = &c->seg;
