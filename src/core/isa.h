@@ -34,4 +34,9 @@ bool pvi_isa_aes(void);      /* AES on two blocks at a time */
 #define PVI_PASTE(a, b)  PVI_PASTE2(a, b)
 #define PVI_ISA_NAME(fn) PVI_PASTE(fn, PVI_ISA)
 #define PVI_INLINE       static inline __attribute__((always_inline, unused))
+/* PVI_ISA_ONCE: defined in one of the compilations, for what a kernel file holds besides kernels. */
+#define PVI_ISA_IS_base 1
+#if defined(PVI_ISA) && PVI_PASTE(PVI_ISA_IS, PVI_ISA)
+#define PVI_ISA_ONCE
+#endif
 #endif

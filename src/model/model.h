@@ -5,14 +5,10 @@
 #include "core/isa.h"
 
 /* ---- links ----------------------------------------------------------------------------------------
- * v, d1, d2 = phi(m), phi'(m), phi''(m), any of them NULL; k: the link's constants as floats. */
-typedef void pvi_link_fn(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2);
-extern pvi_link_fn *const pvi_link_logistic_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_sigmoid_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_hinge_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_squared_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_huber_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_tukey_isa[PVI_ISA_COUNT];
+ * A loss in vector instructions has one function per instruction set, in a table of its own (link_kernel.h):
+ * v, d1, d2 = phi(m), phi'(m), phi''(m), any of them NULL, as pv_link_ops.eval. */
+typedef void pvi_link_fn(const void *cfg, int64_t n, const float *m, float *v, float *d1, float *d2);
+#define PVI_LINK_TABLE(name) extern pvi_link_fn *const pvi_link_##name##_isa[PVI_ISA_COUNT]
 /* The suprema of |phi'|, |phi''|, |phi'''| under this configuration. */
 void pvi_link_sup(const pv_link_ops *link, const void *cfg, double sup[3]);
 
