@@ -16,7 +16,7 @@
  *   (5) group norm: channels in G runs of equal number, v <- (v - mean) / sqrt(var + 10^-5) within each run of a row.
  *
  * Privacy    a row's features are a function of that row, of settings and of nothing else: neighbouring tables
- *            still differ in one row.  Row norms are bounded afterwards (domain.c), so a row's influence is too.
+ *            still differ in one row.  Row norms are bounded afterwards (row_norm.c), so a row's influence is too.
  * Reference  Bruna, Mallat 2013; Oyallon, Mallat 2015; with private linear models: Tramer, Boneh, ICLR 2021. */
 #include "scatter.h"
 #include "reader.h"

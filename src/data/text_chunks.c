@@ -1,4 +1,4 @@
-/* text.c - text files in parallel: rounds of chunks cut at line ends.
+/* text_chunks.c - text files in parallel: rounds of chunks cut at line ends.
  *
  * A round holds a few chunks per thread.  While the chunks of one round are parsed into segments, the
  * bytes of the next are read or decompressed by tasks of the same parallel call.  Afterwards the

@@ -183,11 +183,11 @@ static void gumbel(const uint64_t *restrict a, const double *restrict score, dou
  * changes.  Where both are infinite of one sign the difference is NAN, and either answer will do. */
 static void keep_best(const double *restrict v, double first, pvi_best *restrict b, int64_t n)
 {
-    static const double lane[PVI_LANES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-    for (int64_t i = 0; i < n; i += PVI_LANES) {
+    static const double lane[PVI_BEST_LANES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    for (int64_t i = 0; i < n; i += PVI_BEST_LANES) {
         const double at = first + (double)i;
 #pragma omp simd
-        for (int l = 0; l < PVI_LANES; l++) {
+        for (int l = 0; l < PVI_BEST_LANES; l++) {
             const double x = v[i + l];
             const uint64_t leads = negative(b->first[l] - x), follows = negative(b->second[l] - x);
             b->second[l] = select(leads, b->first[l], select(follows, x, b->second[l]));

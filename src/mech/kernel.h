@@ -6,9 +6,9 @@
 
 /* Doubles differ by a few ulps between instruction sets (fused multiply-add); what is released does not, because
  * every draw within reach of such an error is decided exactly (normal.c). */
-enum { PVI_LANES = 8 };
+enum { PVI_BEST_LANES = 8 };
 typedef struct pvi_best {
-    double first[PVI_LANES], second[PVI_LANES], index[PVI_LANES];
+    double first[PVI_BEST_LANES], second[PVI_BEST_LANES], index[PVI_BEST_LANES];
 } pvi_best;
 
 /* A cipher's keystream, 64-byte blocks from `counter` on. */
@@ -27,7 +27,7 @@ typedef struct pvi_mech_kernels {
      * INFINITY: undecided. */
     void (*gumbel)(const uint64_t *a, const double *score, double inverse, double top, double unit, double *v,
                    int64_t n);
-    /* Lane l keeps the largest and second largest v[i], and first + i of the largest, over i = l mod PVI_LANES;
+    /* Lane l keeps the largest and second largest v[i], and first + i of the largest, over i = l mod PVI_BEST_LANES;
      * n a multiple of it. */
     void (*keep_best)(const double *v, double first, pvi_best *best, int64_t n);
     /* x[i] += round(y[i]) where y[i] is at least `margin` away from every half-integer, |y| < 2^51; true: some
@@ -43,24 +43,24 @@ pv_ctx *pvi_rng_ctx(const pv_rng *r);               /* its threads              
 void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k);
 bool pvi_rounds_to_nearest(void); /* the rounding mode every bound here assumes (grid.c) */
 
-/* ---- words (draw_words.c): the uniform bits behind a sequence of draws ------------------------------------------
+/* ---- bits (random_bits.c): the uniform bits behind a sequence of draws -------------------------------------------
  * A call that draws takes one key from the source and reads words a, b of draw i of chunk c at fixed places of its
  * stream; the further bits of an undecided draw have places of their own.  So a draw never depends on which other
  * draws were undecided, and a vector can be gone through twice. */
 enum { PVI_CHUNK = 256 };
-typedef struct pvi_words {
+typedef struct pvi_bits {
     _Alignas(64) uint64_t a[PVI_CHUNK];
     uint64_t b[PVI_CHUNK];
     const pvi_mech_kernels *k;
     uint64_t chunk;
     uint8_t key[PVI_KEY_SIZE];
-} pvi_words;
-void pvi_words_begin(pvi_words *w, pv_rng *r);
-void pvi_words_load(pvi_words *w, int64_t chunk, int64_t n); /* n <= PVI_CHUNK                          */
+} pvi_bits;
+void pvi_bits_begin(pvi_bits *w, pv_rng *r);
+void pvi_bits_load(pvi_bits *w, int64_t chunk, int64_t n); /* n <= PVI_CHUNK                          */
 /* U of draw i, 204 bits (draw.kernel.c), and the 128 bits that follow the top 50 of b[i]. */
 typedef struct pvi_wide {
     uint64_t u[4], turn[2];
 } pvi_wide;
-void pvi_words_wide(const pvi_words *w, int64_t i, pvi_wide *out);
-void pvi_words_end(pvi_words *w);
+void pvi_bits_wide(const pvi_bits *w, int64_t i, pvi_wide *out);
+void pvi_bits_end(pvi_bits *w);
 #endif

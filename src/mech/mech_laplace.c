@@ -14,13 +14,13 @@
 #include "mech/kernel.h"
 
 typedef struct batch {
-    pvi_words words;
+    pvi_bits words;
     _Alignas(64) double y[PVI_CHUNK];
 } batch;
 
 static void load(batch *c, int64_t j, double s, int64_t m)
 {
-    pvi_words_load(&c->words, j / PVI_CHUNK, m);
+    pvi_bits_load(&c->words, j / PVI_CHUNK, m);
     c->words.k->exponential(c->words.a, c->words.b, s, c->y, m);
     for (int64_t i = 0; i < m; i++) c->y[i] = copysign(c->y[i], (double)(int64_t)c->words.b[i]); /* (2) */
 }
@@ -31,7 +31,7 @@ static void settle(const batch *c, double s, double margin, int64_t *x, int64_t 
     for (int64_t i = 0; i < m; i++) {
         if (fabs(c->y[i] - rint(c->y[i])) <= 0.5 - margin) continue;
         pvi_wide wide;
-        pvi_words_wide(&c->words, i, &wide);
+        pvi_bits_wide(&c->words, i, &wide);
         const int64_t z = pvi_exact_laplace(s, pvi_exact_neglog(wide.u));
         x[i] += c->words.b[i] >> 63 ? -z : z;
     }
@@ -47,7 +47,7 @@ void pvi_laplace_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, 
     const double s = noise_scale / spacing, margin = s * 0x1p-43;
     PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && pvi_rounds_to_nearest());
     batch c;
-    pvi_words_begin(&c.words, r);
+    pvi_bits_begin(&c.words, r);
     for (int64_t j = 0; j < d; j += PVI_CHUNK) {
         const int64_t m = d - j < PVI_CHUNK ? d - j : PVI_CHUNK;
         load(&c, j, s, m);

@@ -11,7 +11,7 @@
  *           for a new key, so parent and child never share a byte.  Where the kernel does not know
  *           the flag, the process id is compared on every call instead.  The pages stay out of core
  *           dumps, and out of swap where the limits allow it.
- * Draws     a vector of draws takes a key of its own from here and stretches it (draw_words.c), with AES-256 where
+ * Draws     a vector of draws takes a key of its own from here and stretches it (random_bits.c), with AES-256 where
  *           the processor has instructions for it, else with ChaCha20.
  * Test      the key is the seed, the cipher ChaCha20 everywhere, so that a seed gives the same draws on every
  *           machine.  Not private, and said so (P6); survives fork unchanged.

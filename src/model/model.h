@@ -23,7 +23,7 @@ typedef struct pvi_glm_cfg { /* filled by the plan */
 #define PVI_CLIP_MIN 0x1p-60
 #define PVI_CLIP_MAX 0x1p60
 
-enum { PVI_BLOCK = 256 }; /* rows a kernel sees at once, at most */
+enum { PVI_GLM_ROWS = 256 }; /* rows a kernel sees at once, at most */
 
 /* What is needed to bound a row's coefficient: |c| <= top where norm <= safe, else below clip / norm. */
 typedef struct pvi_clip {

@@ -1,6 +1,6 @@
 /* csv_rows.kernel.c - records of one chunk into a segment; compiled once per instruction set. */
 #include "csv.h"
-#include "data/scan.h"
+#include "data/decimal_scan.h"
 
 /* Takes columns i, i + 1, ... < last as long as they are plain numbers inside their bounds, one right behind the
  * other.  Returns the first column not taken; k->p then stands on the separator or line end behind the one before. */
@@ -64,7 +64,7 @@ PVI_INLINE bool usual_category(pvi_cursor *k, const pvi_column *col, uint32_t *n
 {
     if (*k->p == '"') return false;
     const size_t len = field_length(k->p, k->s->sc->separator);
-    const int32_t code = pvi_words_find(&col->words, k->p, len);
+    const int32_t code = pvi_dictionary_find(&col->words, k->p, len);
     if (code < 0) return false;
     pvi_csv_put(&k->c->seg, n, col->first + code, 1.0);
     k->p += len;

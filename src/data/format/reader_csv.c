@@ -24,7 +24,8 @@ static const char *header_hint(const pvi_csv *s, const pvi_column *col, const pv
     double x;
     if (memchr(f->s, '\0', f->len)) return "; this is no text in UTF-8: another kind of file, or UTF-16";
     if (memchr(f->s, '\r', f->len)) return "; lines must end with a line feed, not with a carriage return alone";
-    if (pvi_number(f->s, f->len, &x) || (col->words.count > 0 && pvi_words_match(&col->words, f->s, f->len) >= 0))
+    if (pvi_number(f->s, f->len, &x) ||
+        (col->words.count > 0 && pvi_dictionary_match(&col->words, f->s, f->len) >= 0))
         return "; \"header\": false in the schema is for files without one";
     return pvi_csv_hint(s, f->s, f->len);
 }

@@ -1,5 +1,5 @@
 /* svm_rows.kernel.c - LIBSVM lines of one chunk into a segment; compiled once per instruction set. */
-#include "data/scan.h"
+#include "data/decimal_scan.h"
 #include "svm.h"
 
 typedef struct line {

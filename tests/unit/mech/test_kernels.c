@@ -44,7 +44,7 @@ static void chacha_equals_libsodium(void **state)
 }
 
 /* Words whose U, 1 - U or f are extreme, then random ones. */
-static void make_words(pvi_words *w, int round, uint64_t *seed)
+static void make_words(pvi_bits *w, int round, uint64_t *seed)
 {
     static const uint64_t extreme[] = { 0,
                                         1,
@@ -93,7 +93,7 @@ static void doubles_are_within_their_bounds(void **state)
     if (sizeof(long double) == sizeof(double)) PVT_SKIP("long double is double here");
     FOR_EACH_ISA(k)
     {
-        pvi_words w = { .k = k, .key = { 1, 2, 3 } };
+        pvi_bits w = { .k = k, .key = { 1, 2, 3 } };
         double y0[PVI_CHUNK], y1[PVI_CHUNK], e[PVI_CHUNK], worst_gauss = 0, worst_exp = 0;
         uint64_t seed = 3;
         for (int round = 0; round < 400; round++) {
@@ -107,7 +107,7 @@ static void doubles_are_within_their_bounds(void **state)
                               isnan(e[i]) == isnan(y0[i]),
                           "isa %d: word %llx gives %g", isa_, (unsigned long long)w.a[i], y0[i]);
                 if (isnan(y0[i])) continue;
-                pvi_words_wide(&w, i, &wide);
+                pvi_bits_wide(&w, i, &wide);
                 pvi_exact_polar(&wide, w.b[i], &p);
                 worst_gauss = fmax(worst_gauss, (double)fabsl((long double)y0[i] - gauss_value(&p, 0)));
                 worst_gauss = fmax(worst_gauss, (double)fabsl((long double)y1[i] - gauss_value(&p, 1)));
@@ -126,7 +126,7 @@ static void gumbel_agrees_with_libm(void **state)
     (void)state;
     FOR_EACH_ISA(k)
     {
-        pvi_words w = { .k = k };
+        pvi_bits w = { .k = k };
         double g[PVI_CHUNK], none[PVI_CHUNK] = { 0 };
         uint64_t seed = 4;
         for (int round = 0; round < 200; round++) {
@@ -155,9 +155,9 @@ static void draws_are_the_exact_ones(void **state)
     for (int c = 0; c < 6; c++) FOR_EACH_ISA(k)
         {
             pv_rng *r;
-            pvi_words w;
+            pvi_bits w;
             PVT_OK(pvi_rng_create_test(ctx, 100 + (uint64_t)c, &r));
-            pvi_words_begin(&w, r);
+            pvi_bits_begin(&w, r);
             pvi_rng_free(r);
             PVT_OK(pvi_rng_create_test(ctx, 100 + (uint64_t)c, &r));
             pvi_rng_use(r, k);
@@ -166,11 +166,11 @@ static void draws_are_the_exact_ones(void **state)
             pvi_rng_free(r);
             for (int64_t j = 0; j < D; j += 2 * PVI_CHUNK) {
                 const int64_t m = D - j < 2 * PVI_CHUNK ? D - j : 2 * PVI_CHUNK, pairs = (m + 1) / 2;
-                pvi_words_load(&w, j / (2 * PVI_CHUNK), pairs);
+                pvi_bits_load(&w, j / (2 * PVI_CHUNK), pairs);
                 for (int64_t i = 0; i < m; i++) {
                     pvi_wide wide;
                     pvi_exact_pair p;
-                    pvi_words_wide(&w, i % pairs, &wide);
+                    pvi_bits_wide(&w, i % pairs, &wide);
                     pvi_exact_polar(&wide, w.b[i % pairs], &p);
                     const int64_t z = pvi_exact_gauss(scales[c], p.L, p.t[i / pairs]);
                     PVT_CHECK(x[j + i] == (p.negative[i / pairs] ? -z : z),
@@ -188,9 +188,9 @@ static void laplace_draws_are_the_exact_ones(void **state)
     const double scales[] = { 0x1p-4, 1.0, 0x1.8p30, 0x1p36, 0x1p40 };
     for (int c = 0; c < 5; c++) {
         pv_rng *r;
-        pvi_words w;
+        pvi_bits w;
         PVT_OK(pvi_rng_create_test(ctx, 200 + (uint64_t)c, &r));
-        pvi_words_begin(&w, r);
+        pvi_bits_begin(&w, r);
         pvi_rng_free(r);
         PVT_OK(pvi_rng_create_test(ctx, 200 + (uint64_t)c, &r));
         memset(x, 0, sizeof x);
@@ -198,8 +198,8 @@ static void laplace_draws_are_the_exact_ones(void **state)
         pvi_rng_free(r);
         for (int64_t j = 0; j < D; j++) {
             pvi_wide wide;
-            if (j % PVI_CHUNK == 0) pvi_words_load(&w, j / PVI_CHUNK, PVI_CHUNK);
-            pvi_words_wide(&w, j % PVI_CHUNK, &wide);
+            if (j % PVI_CHUNK == 0) pvi_bits_load(&w, j / PVI_CHUNK, PVI_CHUNK);
+            pvi_bits_wide(&w, j % PVI_CHUNK, &wide);
             const int64_t z = pvi_exact_laplace(scales[c], pvi_exact_neglog(wide.u));
             PVT_IS(x[j], w.b[j % PVI_CHUNK] >> 63 ? -z : z);
         }
@@ -210,10 +210,10 @@ static void laplace_draws_are_the_exact_ones(void **state)
 static void words_have_their_places(void **state)
 {
     (void)state;
-    pvi_words w = { .k = pvi_mech_kernels_isa[pvi_isa()], .key = { 9, 8, 7 } };
+    pvi_bits w = { .k = pvi_mech_kernels_isa[pvi_isa()], .key = { 9, 8, 7 } };
     static uint64_t stream[2 * PVI_CHUNK];
     for (int64_t chunk = 0; chunk < 4; chunk++) {
-        pvi_words_load(&w, chunk, PVI_CHUNK);
+        pvi_bits_load(&w, chunk, PVI_CHUNK);
         pvi_chacha20(w.key, 0, 64 * (uint64_t)chunk, (uint8_t *)stream, sizeof stream);
         assert_memory_equal(w.a, stream, sizeof w.a);
         assert_memory_equal(w.b, stream + PVI_CHUNK, sizeof w.b);
@@ -221,7 +221,7 @@ static void words_have_their_places(void **state)
             uint64_t more[8];
             pvi_wide wide;
             pvi_chacha20(w.key, 1, PVI_CHUNK * (uint64_t)chunk + (uint64_t)i, (uint8_t *)more, sizeof more);
-            pvi_words_wide(&w, i, &wide);
+            pvi_bits_wide(&w, i, &wide);
             PVT_TRUE(wide.u[0] == w.a[i] && wide.u[1] >> 52 == (w.b[i] & 0xfff) &&
                      (wide.u[1] & 0xfffffffffffffu) == more[0] >> 12);
             PVT_TRUE(wide.u[2] >> 52 == (more[0] & 0xfff) && (wide.u[2] & 0xfffffffffffffu) == more[1] >> 12);
@@ -522,21 +522,21 @@ static void ball_follows_its_formula(void **state)
     for (int64_t d = 1; d <= 7; d++) {
         const double s = 3.0 * 0x1p24;
         pv_rng *r;
-        pvi_words w;
+        pvi_bits w;
         pvi_exact_pair p[5];
         int64_t x[7] = { 0 };
         long double sum = 0;
         PVT_OK(pvi_rng_create_test(ctx, 60 + (uint64_t)d, &r));
-        pvi_words_begin(&w, r);
+        pvi_bits_begin(&w, r);
         pvi_rng_free(r);
         PVT_OK(pvi_rng_create_test(ctx, 60 + (uint64_t)d, &r));
         pvi_ball_add(r, 3.0, 0x1p-24, x, d);
         pvi_rng_free(r);
         const int64_t pairs = (d + 1) / 2;
-        pvi_words_load(&w, 0, pairs + 1);
+        pvi_bits_load(&w, 0, pairs + 1);
         for (int64_t i = 0; i <= pairs; i++) {
             pvi_wide wide;
-            pvi_words_wide(&w, i, &wide);
+            pvi_bits_wide(&w, i, &wide);
             pvi_exact_polar(&wide, w.b[i], &p[i]);
             const long double L = (long double)p[i].L * 0x1p-120L, t = (long double)p[i].t[0] * 0x1p-127L;
             sum += 2 * i + 1 == d ? L * t * t : L;

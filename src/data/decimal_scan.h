@@ -1,4 +1,4 @@
-/* scan.h - decimal numbers found by comparing 64 bytes at once, for kernel files (compiled once per instruction set).
+/* decimal_scan.h - decimal numbers found by comparing 64 bytes at once, for kernel files.
  *
  * Bit i of a window's mask says that byte i is no digit.  The lowest bits are the colon, sign, point and end of the
  * next token, so where the token after it starts follows from a few bit operations instead of a loop over
@@ -11,8 +11,8 @@
  * At most 15 digits (8 on each side of the point without AVX2), so m < 2^53 and m / 10^f is rounded once, as
  * decimal.h (2).  Anything else - exponents, longer numbers, a leading '+' or point - is left to the slow paths,
  * which read all of them and give the same values.  Text needs 16 readable bytes in front and 80 behind. */
-#ifndef PVI_SCAN_H
-#define PVI_SCAN_H
+#ifndef PVI_DECIMAL_SCAN_H
+#define PVI_DECIMAL_SCAN_H
 #include "core/isa.h"
 #include "decimal.h"
 
