@@ -123,16 +123,3 @@ void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, i
     pvi_parallel(pvi_rng_ctx(r), (d + PART - 1) / PART, add_part, &a);
     pvi_bits_end(&a.words);
 }
-
-void pvi_normal_fill(pv_rng *r, double *out, int64_t n)
-{
-    batch c;
-    pvi_bits_begin(&c.words, r);
-    for (int64_t j = 0; j < n; j += 2 * PVI_CHUNK) {
-        const int64_t m = length(n, j), pairs = (m + 1) / 2;
-        load(&c, j, 1.0, pairs);
-        for (int64_t i = 0; i < m; i++)
-            out[j + i] = isnan(c.y[i]) ? (double)settle_one(&c, 0x1p40, pairs, i) * 0x1p-40 : c.y[i];
-    }
-    pvi_wipe(&c, sizeof c);
-}

@@ -170,11 +170,6 @@ uint64_t pvi_rng_u64(pv_rng *r)
     return x;
 }
 
-double pvi_rng_uniform(pv_rng *r)
-{
-    return ((double)(pvi_rng_u64(r) >> 12) + 0.5) * 0x1p-52; /* odd multiples of 2^-53 */
-}
-
 /* Lemire's method: the high half of x*n is uniform once the 2^64 mod n lowest products are refused. */
 uint64_t pvi_rng_below(pv_rng *r, uint64_t n)
 {

@@ -66,15 +66,10 @@ typedef struct pvi_hess_kernel {
 } pvi_hess_kernel;
 extern const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT];
 
-/* h (p (p+1)/2 floats, lower triangle row after row) += sum of row Hessians, each clipped to Frobenius norm
- * clip.  (M1)-(M3) hold as for gradients, with this rounding bound.  s: after begin() of the GLM. */
-void pvi_glm_hess_sum(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *rows, double clip, float *h,
-                      int64_t *n_bad, void *scratch);
+/* h holds p (p+1)/2 floats, the lower triangle row after row.  (M1)-(M3) hold as for gradients, with the Frobenius norm
+ * and this rounding bound. */
 double pvi_glm_hess_rounding(int64_t m, int64_t p); /* in units of clip */
 size_t pvi_glm_hess_scratch(int64_t p);
-/* out += (sum of row Hessians) v, unclipped: a diagnostic.  v: a state whose begin() was given the vector. */
-void pvi_glm_hess_vec(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pvi_glm_state *v, const pv_rows *rows,
-                      float *out, void *scratch);
 
 extern const pv_hess_ops pvi_glm_hess; /* gradient and Hessian in one pass (glm_joint.c) */
 
@@ -100,11 +95,6 @@ typedef struct pvi_softmax_state {
     float *w, *wt; /* k x ldw for dense rows, its transpose p x ldt for sparse ones; zeros in the padding */
     int64_t p, k, ldw, ldt;
 } pvi_softmax_state;
-
-/* out (k p floats) += (sum of row Hessians) v, a diagnostic.  v: a state whose begin() was given the vector;
- * scratch: as for gradients. */
-void pvi_softmax_hess_vec(const pvi_softmax_state *s, const pvi_softmax_state *v, const pv_rows *rows, float *out,
-                          void *scratch);
 
 extern const pv_hess_ops pvi_softmax_hess; /* gradient and Hessian in one pass (softmax_joint.c) */
 
