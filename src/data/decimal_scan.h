@@ -18,11 +18,15 @@
 
 #ifdef __AVX2__
 #include <immintrin.h>
+#define PVI_SCAN __attribute__((target("bmi,bmi2")))
+#else
+#define PVI_SCAN
 #endif
 /* An inner loop of its own, so that what surrounds it takes no registers. */
-#define PVI_SCAN_LOOP static __attribute__((noinline))
+#define PVI_SCAN_LOOP   static __attribute__((noinline)) PVI_SCAN
+#define PVI_SCAN_INLINE PVI_INLINE PVI_SCAN
 
-PVI_INLINE size_t first_bit(uint64_t m) /* 64: none */
+PVI_SCAN_INLINE size_t first_bit(uint64_t m) /* 64: none */
 {
 #ifdef __AVX2__
     return _tzcnt_u64(m);
@@ -32,7 +36,7 @@ PVI_INLINE size_t first_bit(uint64_t m) /* 64: none */
 }
 
 /* Up to 8 digits at p. */
-PVI_INLINE uint64_t join8(const char *p, size_t n)
+PVI_SCAN_INLINE uint64_t join8(const char *p, size_t n)
 {
     const size_t half = 4 * (8 - n); /* in two steps, since a shift by 64 (n = 0) is undefined */
     uint64_t t = (pvi_load8(p) ^ 0x3030303030303030u) << half << half;
@@ -43,7 +47,7 @@ PVI_INLINE uint64_t join8(const char *p, size_t n)
 }
 
 /* 1 to 4 digits. */
-PVI_INLINE uint64_t join4(const char *p, size_t n)
+PVI_SCAN_INLINE uint64_t join4(const char *p, size_t n)
 {
     uint32_t t = (uint32_t)(pvi_load8(p) ^ 0x30303030u) << (32 - 8 * n);
     t = t * 10 + (t >> 8);
@@ -51,7 +55,7 @@ PVI_INLINE uint64_t join4(const char *p, size_t n)
 }
 
 #ifdef __AVX2__
-PVI_INLINE uint64_t other_mask(const char *p)
+PVI_SCAN_INLINE uint64_t other_mask(const char *p)
 {
 #ifdef __AVX512BW__
     const __m512i t = _mm512_sub_epi8(_mm512_loadu_si512((const void *)p), _mm512_set1_epi8('0'));
@@ -66,13 +70,13 @@ PVI_INLINE uint64_t other_mask(const char *p)
 #endif
 }
 
-PVI_INLINE __m128i bytes16(const void *p)
+PVI_SCAN_INLINE __m128i bytes16(const void *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
 }
 
 /* The `count` digits that end before `end`, the last f of them behind a point; f = 16: no point. */
-PVI_INLINE uint64_t join(const char *end, size_t count, size_t f)
+PVI_SCAN_INLINE uint64_t join(const char *end, size_t count, size_t f)
 {
     static const int8_t last[48] = { [16] = -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                      -1,        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
@@ -90,7 +94,7 @@ PVI_INLINE uint64_t join(const char *end, size_t count, size_t f)
     return (uint32_t)both * (uint64_t)100000000 + (both >> 32);
 }
 
-PVI_INLINE bool too_long(size_t count, size_t f)
+PVI_SCAN_INLINE bool too_long(size_t count, size_t f)
 {
     (void)f;
     return count - 1 > 14;
@@ -98,7 +102,7 @@ PVI_INLINE bool too_long(size_t count, size_t f)
 
 #else
 
-PVI_INLINE uint64_t other_mask(const char *p)
+PVI_SCAN_INLINE uint64_t other_mask(const char *p)
 {
     uint64_t mask = 0;
     for (int i = 0; i < 8; i++) {
@@ -109,13 +113,13 @@ PVI_INLINE uint64_t other_mask(const char *p)
     return mask;
 }
 
-PVI_INLINE uint64_t join(const char *end, size_t count, size_t f)
+PVI_SCAN_INLINE uint64_t join(const char *end, size_t count, size_t f)
 {
     if (f == 16) return join8(end - count, count);
     return join8(end - count - 1, count - f) * pvi_ten_u64[f] + join8(end - f, f);
 }
 
-PVI_INLINE bool too_long(size_t count, size_t f)
+PVI_SCAN_INLINE bool too_long(size_t count, size_t f)
 {
     return count - 1 > 14 || (f == 16 ? count : f) > 8 || count - (f & 15) > 8;
 }
@@ -123,7 +127,7 @@ PVI_INLINE bool too_long(size_t count, size_t f)
 
 /* The number that starts at byte `at` of the window p, whose mask *m has lost the bits before it: *digits / *divisor.
  * On success *m still has the bit of *end, the byte behind the number, which the caller has to judge. */
-PVI_INLINE bool scan_number(const char *p, uint64_t *m, size_t at, size_t *end, uint64_t *digits, double *out)
+PVI_SCAN_INLINE bool scan_number(const char *p, uint64_t *m, size_t at, size_t *end, uint64_t *digits, double *out)
 {
     uint64_t rest = *m;
     const size_t negative = rest >> (at & 63) & 1; /* no digit first: a sign, or a case for the slow path */
@@ -141,7 +145,7 @@ PVI_INLINE bool scan_number(const char *p, uint64_t *m, size_t at, size_t *end, 
 }
 
 /* The same for numbers of 16 to 19 digits: two joins, then decimal.c for the rounding. */
-PVI_INLINE bool scan_long(const char *p, uint64_t *m, size_t at, size_t *end, double *out)
+PVI_SCAN_INLINE bool scan_long(const char *p, uint64_t *m, size_t at, size_t *end, double *out)
 {
 #ifdef __AVX2__
     uint64_t rest = *m;

@@ -32,7 +32,12 @@ if [ -n "$found" ]; then
 fi
 
 # A level asks for exactly what its kernels are compiled for.
-flags() { sed -n "s/^ *privet_kernels($1 \(.*\))/\1/p" "$source/CMakeLists.txt" | tr ' ' '\n' | sed -n '/=/d; s/^-m//p' | sort; }
+flags() {
+    {
+        sed -n "s/^ *privet_kernels($1 \(.*\))/\1/p" "$source/CMakeLists.txt" | tr ' ' '\n' | sed -n '/=/d; s/^-m//p'
+        find "$source/src" \( -name '*.kernel.c' -o -name '*_scan.h' \) -exec sed -n 's/.*target("\([a-z0-9,]*\)").*/\1/p' {} + | tr ',' '\n'
+    } | sort
+}
 asked() { sed -n '/^pvi_isa_level/,/^}/p' "$source/src/core/isa.c" | head -n "$1" | grep -o 'HAS("[a-z0-9]*")' | sed 's/.*"\(.*\)".*/\1/' | sort; }
 if [ "$(flags avx2)" != "$(asked 3)" ] || [ "$(flags avx512)" != "$(asked 4)" ] || [ -z "$(flags avx2)" ]; then
     echo "src/core/isa.c and CMakeLists.txt name different features:"

@@ -42,7 +42,7 @@ PVI_SCAN_LOOP int64_t usual_numbers(pvi_cursor *k, int64_t i, int64_t last, uint
 }
 
 /* Length of an unquoted field: up to the separator or line end. */
-PVI_INLINE size_t field_length(const char *p, char separator)
+PVI_SCAN_INLINE size_t field_length(const char *p, char separator)
 {
 #ifdef __AVX2__
     const __m256i a = _mm256_set1_epi8(separator), b = _mm256_set1_epi8('\n');
@@ -60,7 +60,7 @@ PVI_INLINE size_t field_length(const char *p, char separator)
 }
 
 /* A word as declared, without quotes or blanks behind it; false: look closer. */
-PVI_INLINE bool usual_category(pvi_cursor *k, const pvi_column *col, uint32_t *n)
+PVI_SCAN_INLINE bool usual_category(pvi_cursor *k, const pvi_column *col, uint32_t *n)
 {
     if (*k->p == '"') return false;
     const size_t len = field_length(k->p, k->s->sc->separator);
@@ -71,7 +71,7 @@ PVI_INLINE bool usual_category(pvi_cursor *k, const pvi_column *col, uint32_t *n
     return true;
 }
 
-PVI_INLINE bool one_field(pvi_cursor *k, const pvi_column *col, uint32_t *n, float *y)
+PVI_SCAN_INLINE bool one_field(pvi_cursor *k, const pvi_column *col, uint32_t *n, float *y)
 {
     pvi_span f;
     k->p = pvi_csv_skip(k->s, k->p);
@@ -84,7 +84,7 @@ PVI_INLINE bool one_field(pvi_cursor *k, const pvi_column *col, uint32_t *n, flo
 }
 
 /* One record into the segment; false: error, or it goes on behind the chunk. */
-PVI_INLINE bool record(pvi_cursor *k, uint32_t *n)
+PVI_SCAN_INLINE bool record(pvi_cursor *k, uint32_t *n)
 {
     const pvi_csv *s = k->s;
     const pvi_schema *sc = s->sc;
@@ -115,7 +115,7 @@ PVI_INLINE bool record(pvi_cursor *k, uint32_t *n)
 }
 
 pvi_csv_parse_fn PVI_ISA_NAME(pvi_csv_parse);
-void PVI_ISA_NAME(pvi_csv_parse)(const void *st, pvi_chunk *c)
+PVI_SCAN void PVI_ISA_NAME(pvi_csv_parse)(const void *st, pvi_chunk *c)
 {
     pvi_cursor k = { .s = st, .c = c, .p = c->begin };
     uint32_t n = 0;

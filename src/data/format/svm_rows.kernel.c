@@ -66,7 +66,7 @@ static const char *other_pair(const pvi_svm *s, pvi_chunk *c, const char *p, lin
 }
 
 /* The pairs of one line; returns where '\n' or '#' stands. */
-PVI_INLINE const char *pairs(const pvi_svm *s, pvi_chunk *c, const char *p, uint32_t *n)
+PVI_SCAN_INLINE const char *pairs(const pvi_svm *s, pvi_chunk *c, const char *p, uint32_t *n)
 {
     line l = { *n, 0 };
     for (p = pvi_svm_skip(p); *p != '\n' && *p != '#'; p = pvi_svm_skip(p)) {
@@ -81,7 +81,7 @@ PVI_INLINE const char *pairs(const pvi_svm *s, pvi_chunk *c, const char *p, uint
 }
 
 /* A short label seen before; NULL: look closer. */
-PVI_INLINE const char *usual_label(const pvi_label_memo *memo, const char *p, float *y)
+PVI_SCAN_INLINE const char *usual_label(const pvi_label_memo *memo, const char *p, float *y)
 {
     size_t n = 1;
     while (n < 7 && !pvi_svm_ends(p[n])) n++;
@@ -93,7 +93,7 @@ PVI_INLINE const char *usual_label(const pvi_label_memo *memo, const char *p, fl
 }
 
 pvi_svm_parse_fn PVI_ISA_NAME(pvi_svm_parse);
-void PVI_ISA_NAME(pvi_svm_parse)(const void *st, pvi_chunk *c)
+PVI_SCAN void PVI_ISA_NAME(pvi_svm_parse)(const void *st, pvi_chunk *c)
 {
     const pvi_svm *s = st;
     pvi_segment *g = &c->seg;
