@@ -18,14 +18,19 @@ typedef enum pvi_isa_level {
 pvi_isa_level pvi_isa(void); /* the best this processor runs; it runs all below it too */
 bool pvi_isa_aes(void);      /* AES on two blocks at a time */
 
-/* The functions or objects of all levels: PVI_DECLARE_ISA to declare them, PVI_EACH_ISA to fill a table. */
+/* The functions or objects of all levels: PVI_DECLARE_ISA to declare them, PVI_EACH_ISA to fill a table.
+ * Kernels that gain nothing from 512 bits (PRIVET_NARROW in CMakeLists.txt) are not built for it: PVI_EACH_NARROW. */
 #ifdef PVI_X86
-#define PVI_DECLARE_ISA(fn) fn##_base, fn##_avx2, fn##_avx512
+#define PVI_DECLARE_ISA(fn)    fn##_base, fn##_avx2, fn##_avx512
+#define PVI_DECLARE_NARROW(fn) fn##_base, fn##_avx2
 /* clang-format off */
 #define PVI_EACH_ISA(fn)    { &fn##_base, &fn##_avx2, &fn##_avx512 }
+#define PVI_EACH_NARROW(fn) { &fn##_base, &fn##_avx2, &fn##_avx2 }
 #else
-#define PVI_DECLARE_ISA(fn) fn##_base
+#define PVI_DECLARE_ISA(fn)    fn##_base
+#define PVI_DECLARE_NARROW(fn) fn##_base
 #define PVI_EACH_ISA(fn)    { &fn##_base }
+#define PVI_EACH_NARROW(fn) { &fn##_base }
 /* clang-format on */
 #endif
 

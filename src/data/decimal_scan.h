@@ -57,17 +57,12 @@ PVI_SCAN_INLINE uint64_t join4(const char *p, size_t n)
 #ifdef __AVX2__
 PVI_SCAN_INLINE uint64_t other_mask(const char *p)
 {
-#ifdef __AVX512BW__
-    const __m512i t = _mm512_sub_epi8(_mm512_loadu_si512((const void *)p), _mm512_set1_epi8('0'));
-    return _mm512_cmpgt_epu8_mask(t, _mm512_set1_epi8(9));
-#else
     const __m256i zero = _mm256_set1_epi8('0'), nine = _mm256_set1_epi8(9);
     const __m256i a = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)(const void *)p), zero);
     const __m256i b = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)(const void *)(p + 32)), zero);
     const uint32_t lo = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(a, nine), a));
     const uint32_t hi = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(b, nine), b));
     return ~((uint64_t)hi << 32 | lo);
-#endif
 }
 
 PVI_SCAN_INLINE __m128i bytes16(const void *p)

@@ -189,8 +189,8 @@ static void hash_root(const tree *t, const pvi_matrix *m, int64_t leaves, char o
     pvi_hex(root, sizeof root, out);
 }
 
-pvi_tags_fn PVI_DECLARE_ISA(pvi_tags);
-pvi_tags_fn *const pvi_tags_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_tags);
+pvi_tags_fn PVI_DECLARE_NARROW(pvi_tags);
+pvi_tags_fn *const pvi_tags_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_tags);
 
 static void prepare(tree *t, const uint8_t key[PVI_KEY_SIZE])
 {

@@ -20,7 +20,7 @@ offences() { # folder of the tree
     find src -name '*.kernel.c' | sort | while read -r file; do
         grep -qE 'PVI_ISA_NAME\(|PVI_LINK_KERNEL\(' "$file" || echo "$file:1: no entry PVI_ISA_NAME(fn)"
         sed -n 's/.*PVI_ISA_NAME(\(pvi_[a-z0-9_]*\)).*/\1/p' "$file" | sort -u | while read -r fn; do
-            grep -rqE "PVI_EACH_ISA\\($fn\\)|= PVI_ISA_NAME\\($fn\\)" src || echo "$file:1: $fn is built and in no table"
+            grep -rqE "PVI_EACH_(ISA|NARROW)\\($fn\\)|= PVI_ISA_NAME\\($fn\\)" src || echo "$file:1: $fn is built and in no table"
         done
     done
 }

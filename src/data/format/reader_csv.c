@@ -195,8 +195,8 @@ static pv_status undeclared_label(struct pv_load *job)
     return pvi_label_declare(job, &job->label);
 }
 
-pvi_csv_parse_fn PVI_DECLARE_ISA(pvi_csv_parse);
-pvi_csv_parse_fn *const pvi_csv_parse_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_csv_parse);
+pvi_csv_parse_fn PVI_DECLARE_NARROW(pvi_csv_parse);
+pvi_csv_parse_fn *const pvi_csv_parse_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_csv_parse);
 
 static pv_status read_file(const void *cfg, struct pv_load *job)
 {

@@ -123,8 +123,8 @@ static size_t row_bytes(const void *st)
     return 2; /* "1\n" */
 }
 
-pvi_svm_parse_fn PVI_DECLARE_ISA(pvi_svm_parse);
-pvi_svm_parse_fn *const pvi_svm_parse_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_svm_parse);
+pvi_svm_parse_fn PVI_DECLARE_NARROW(pvi_svm_parse);
+pvi_svm_parse_fn *const pvi_svm_parse_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_svm_parse);
 
 static pv_status read_file(const void *cfg, struct pv_load *job)
 {
