@@ -50,7 +50,7 @@ void pvi_grid_add_times(const float *x, float factor, double spacing, int64_t *a
 {
     const double inverse = (double)factor / spacing; /* spacing is a power of two */
     PVI_REQUIRE(pvi_rounds_to_nearest()); /* (1) */
-    if (!pvi_mech_best()->grid_add(x, inverse, acc, d)) return;
+    if (!pvi_mech_kernels_isa[pvi_isa()]->grid_add(x, inverse, acc, d)) return;
     for (int64_t j = 0; j < d;
          j++) { /* what the kernel left out; doubles above 2^51 are whole numbers or halves */
         const double y = (double)x[j] * inverse;

@@ -55,7 +55,7 @@ static int64_t length(const race *c, int64_t j)
 
 static void start(race *c)
 {
-    for (int l = 0; l < PVI_LANES; l++) {
+    for (int l = 0; l < PVI_BEST_LANES; l++) {
         c->best.first[l] = c->best.second[l] = -INFINITY;
         c->best.index[l] = 0.0;
     }
@@ -64,7 +64,7 @@ static void start(race *c)
 /* Takes v[0 .. m-1], of rows from j on, into the lanes. */
 static void enter(race *c, int64_t j, int64_t m)
 {
-    const int64_t whole = (m + PVI_LANES - 1) / PVI_LANES * PVI_LANES;
+    const int64_t whole = (m + PVI_BEST_LANES - 1) / PVI_BEST_LANES * PVI_BEST_LANES;
     for (int64_t i = m; i < whole; i++) c->v[i] = -INFINITY;
     c->k->keep_best(c->v, (double)j, &c->best, whole);
 }
@@ -73,9 +73,9 @@ static void enter(race *c, int64_t j, int64_t m)
 static int finish(const race *c, double *second)
 {
     int w = 0;
-    for (int l = 1; l < PVI_LANES; l++) w = c->best.first[l] > c->best.first[w] ? l : w;
+    for (int l = 1; l < PVI_BEST_LANES; l++) w = c->best.first[l] > c->best.first[w] ? l : w;
     *second = c->best.second[w];
-    for (int l = 0; l < PVI_LANES; l++) *second = fmax(*second, l == w ? -INFINITY : c->best.first[l]);
+    for (int l = 0; l < PVI_BEST_LANES; l++) *second = fmax(*second, l == w ? -INFINITY : c->best.first[l]);
     return w;
 }
 

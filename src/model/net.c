@@ -41,7 +41,7 @@
 #include <float.h>
 
 extern const pvi_net_kernel PVI_DECLARE_ISA(pvi_net_kernel);
-const pvi_net_kernel *const pvi_net_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_net_kernel);
+const pvi_net_kernel *const pvi_net_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_net_kernel);
 
 enum { LOSS_AUTO, LOSS_CROSS_ENTROPY, LOSS_SQUARED };
 

@@ -34,7 +34,7 @@
 #include <float.h>
 
 extern const pvi_split_kernel PVI_DECLARE_ISA(pvi_split_kernel);
-const pvi_split_kernel *const pvi_split_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_split_kernel);
+const pvi_split_kernel *const pvi_split_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_split_kernel);
 
 enum { BATCH = PVI_SPLIT_BATCH, LOSS_SQUARED = 2 };
 

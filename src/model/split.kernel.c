@@ -265,8 +265,8 @@ static void scale(int64_t n, float f, float *d)
     }
 }
 
-extern const pvi_split_kernel PVI_NAME(pvi_split_kernel);
-const pvi_split_kernel PVI_NAME(pvi_split_kernel) = { .pack = pack,
+extern const pvi_split_kernel PVI_ISA_NAME(pvi_split_kernel);
+const pvi_split_kernel PVI_ISA_NAME(pvi_split_kernel) = { .pack = pack,
                                                       .product = product,
                                                       .outer = outer,
                                                       .gram = gram,

@@ -20,6 +20,9 @@ rm lines
 find src cli include -type f | sort | xargs cksum >../after
 same 'two new files and registry.def, nothing else' 'src/acct/acct_pure.c src/core/registry.def src/model/link_arctan.c' \
     "$(diff ../before ../after | sed -n 's/^> .* //p' | sort | tr '\n' ' ' | sed 's/ $//')"
+# A loss in vector instructions: again one file and one line.
+sed 's/sigmoid/twin/g' src/model/link_sigmoid.kernel.c >src/model/link_twin.kernel.c
+echo 'PV_PLUGIN(link, twin)' >>src/core/registry.def
 
 cmake=/usr/bin/cmake ctest=/usr/bin/ctest
 [ -x "$cmake" ] || cmake=cmake ctest=ctest
@@ -32,6 +35,7 @@ ok list accountant
 has out 'pure'
 ok list link
 has out 'arctan'
+has out 'twin'
 small_data >small
 run train small model=arctan budget.delta=1e-5 --out arctan.pvt
 same 'trains with the new loss' 0 "$code"
