@@ -188,7 +188,8 @@ static pv_status to_sparse(pvi_builder *b)
 bool pvi_data_is_sparse(const pvi_data_cfg *cfg, int64_t p)
 {
     const int64_t features = p - (cfg->bias != 0.0);
-    const pv_reader_ops *named = (const pv_reader_ops *)(const void *)pv_find(PV_KIND_reader, cfg->format ? cfg->format : "");
+    const pv_reader_ops *named =
+        (const pv_reader_ops *)(const void *)pv_find(PV_KIND_reader, cfg->format ? cfg->format : "");
     const bool image = (named && named->images) || cfg->image || cfg->transform != PVI_TRANSFORM_NONE;
     return cfg->layout == PVI_LAYOUT_SPARSE ||
            (cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES && !image);

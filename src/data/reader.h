@@ -219,8 +219,8 @@ typedef struct pvi_chunk {
     bool last;               /* nothing follows in the file                                             */
     size_t limit;            /* bytes that a record may have, its line end included; 0: any number      */
     /* filled by the parser */
-    const char *stop; /* first byte not taken: end, or the start of a record that goes on behind the chunk      */
-    const char *bad;  /* where the error is; NULL: none                                                         */
+    const char *stop;   /* first byte not taken: end, or the start of a record that goes on behind the chunk      */
+    const char *bad;    /* where the error is; NULL: none                                                         */
     const char *longer; /* where a record above the limit begins, which is an error before any other; NULL: none */
     char why[256];
     int64_t lines; /* line ends in begin .. stop                                                                */

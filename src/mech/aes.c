@@ -26,8 +26,8 @@ HARDWARE static inline __m128i prefix_sums(__m128i k)
 
 /* (2); the constant of the round is part of the instruction. */
 #define ROTATED(j, constant)                                                                                         \
-    k[j] = _mm_xor_si128(prefix_sums(k[(j)-2]),                                                                      \
-                         _mm_shuffle_epi32(_mm_aeskeygenassist_si128(k[(j)-1], constant), 0xff))
+    k[j] =                                                                                                           \
+        _mm_xor_si128(prefix_sums(k[(j)-2]), _mm_shuffle_epi32(_mm_aeskeygenassist_si128(k[(j)-1], constant), 0xff))
 #define PLAIN(j)                                                                                                     \
     k[j] = _mm_xor_si128(prefix_sums(k[(j)-2]), _mm_shuffle_epi32(_mm_aeskeygenassist_si128(k[(j)-1], 0), 0xaa))
 

@@ -236,8 +236,9 @@ const pv_mechanism_ops pv_mechanism_select = {
     .norm = PV_LINF,
     .event = PV_EV_SELECT,
     .relations = 1u << PV_REL_ZERO_OUT | 1u << PV_REL_REPLACE,
-    .caveat = "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
-              "epsilon of one choice.",
+    .caveat =
+        "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
+        "epsilon of one choice.",
     .shown = "selection_epsilon",
     .shown_value = shown_value,
     .leaf = leaf,

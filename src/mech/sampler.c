@@ -177,21 +177,43 @@ static double one_unit(double wanted, double n)
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-const pvi_sampler_ops pvi_full = { .name = "full batch", .setting = "full", .event = PV_EV_NONE, .whole = true,
-                                   .consecutive = true, .groups = 1, .batch = all_units, .draw = full };
+const pvi_sampler_ops pvi_full = { .name = "full batch",
+                                   .setting = "full",
+                                   .event = PV_EV_NONE,
+                                   .whole = true,
+                                   .consecutive = true,
+                                   .groups = 1,
+                                   .batch = all_units,
+                                   .draw = full };
 const pvi_sampler_ops pvi_poisson = {
-    .name = "poisson", .setting = "poisson", .event = PV_EV_POISSON, .group_bound = true, .groups = 1,
+    .name = "poisson",
+    .setting = "poisson",
+    .event = PV_EV_POISSON,
+    .group_bound = true,
+    .groups = 1,
     .caveat = "Batches are drawn by Poisson sampling inside the run and are never revealed.",
-    .draw = poisson, .tv = poisson_tv, .close = poisson_close
+    .draw = poisson,
+    .tv = poisson_tv,
+    .close = poisson_close
 };
 /* A sample that holds another row instead of the replaced one: both may be of other groups. */
-const pvi_sampler_ops pvi_fixed = { .name = "fixed size", .setting = "fixed", .event = PV_EV_FIXED, .groups = 2,
-                                    .batch = whole_number, .draw = fixed_size };
-const pvi_sampler_ops pvi_cyclic = { .name = "cyclic", .setting = "cyclic", .event = PV_EV_CYCLIC,
-                                     .consecutive = true, .groups = 1, .batch = equal_parts, .draw = cyclic };
+const pvi_sampler_ops pvi_fixed = { .name = "fixed size",
+                                    .setting = "fixed",
+                                    .event = PV_EV_FIXED,
+                                    .groups = 2,
+                                    .batch = whole_number,
+                                    .draw = fixed_size };
+const pvi_sampler_ops pvi_cyclic = { .name = "cyclic",
+                                     .setting = "cyclic",
+                                     .event = PV_EV_CYCLIC,
+                                     .consecutive = true,
+                                     .groups = 1,
+                                     .batch = equal_parts,
+                                     .draw = cyclic };
 /* One uniform unit; neighbours are compared with the replaced unit drawn in both. */
-const pvi_sampler_ops pvi_one = { .name = "fixed size", .setting = "fixed", .event = PV_EV_FIXED, .groups = 1,
-                                  .batch = one_unit, .draw = fixed_size };
+const pvi_sampler_ops pvi_one = {
+    .name = "fixed size", .setting = "fixed", .event = PV_EV_FIXED, .groups = 1, .batch = one_unit, .draw = fixed_size
+};
 const pvi_sampler_ops *const pvi_samplers[] = { &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, &pvi_one, NULL };
 
 const pvi_sampler_ops *pvi_sampler_named(const char *name)

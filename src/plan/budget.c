@@ -17,7 +17,8 @@
 
 enum { FEW_ROWS = 100 }; /* fewer are warned of */
 
-static const double least_delta = 1e-12; /* chosen without being asked: below it draws have no share for their accuracy */
+static const double least_delta =
+    1e-12; /* chosen without being asked: below it draws have no share for their accuracy */
 
 static void set_delta(pvi_job *j)
 {
@@ -25,7 +26,8 @@ static void set_delta(pvi_job *j)
     j->prob.delta = isnan(asked) ? fmax(own, least_delta) : asked;
     if (!isnan(asked)) return;
     pvi_log(j->ctx, PV_LOG_NOTE, "delta = %g: %s", j->prob.delta,
-            own < least_delta ? "the least that is chosen for tables of any size" : "the power of ten at most 1/(10 n)");
+            own < least_delta ? "the least that is chosen for tables of any size"
+                              : "the power of ten at most 1/(10 n)");
 }
 
 pv_status pvi_job_budget(pvi_job *j)
@@ -37,11 +39,12 @@ pv_status pvi_job_budget(pvi_job *j)
     j->prob.epsilon = s->epsilon;
     set_delta(j);
     if (j->dom.n < FEW_ROWS)
-        pvi_log(j->ctx, PV_LOG_WARN,
-                "%lld row%s: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
-                "model",
-                (long long)j->dom.n, j->dom.n == 1 ? "" : "s", FEW_ROWS,
-                isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
+        pvi_log(
+            j->ctx, PV_LOG_WARN,
+            "%lld row%s: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
+            "model",
+            (long long)j->dom.n, j->dom.n == 1 ? "" : "s", FEW_ROWS,
+            isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
     pvi_strength_log(j->ctx, &(pvi_claim) { s->epsilon, j->prob.delta, (double)j->dom.n, j->prob.relation, 1 });
     return pvi_gaussian_mu(j->ctx, j->prob.relation, s->epsilon, j->prob.delta, &j->prob.mu);
 }

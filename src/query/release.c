@@ -26,9 +26,18 @@ const pvi_query_ops *const pvi_queries[] = {
     NULL,
 };
 
-#define SAMPLED  { &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, NULL }
-#define EVERYONE { &pvi_full, NULL }
-#define ONE      { &pvi_one, NULL }
+#define SAMPLED                                                                                                      \
+    {                                                                                                                \
+        &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, NULL                                                       \
+    }
+#define EVERYONE                                                                                                     \
+    {                                                                                                                \
+        &pvi_full, NULL                                                                                              \
+    }
+#define ONE                                                                                                          \
+    {                                                                                                                \
+        &pvi_one, NULL                                                                                               \
+    }
 const pvi_release_kind pvi_release_kinds[] = {
     { "gradient", &pvi_query_gradient, &pv_mechanism_gaussian, SAMPLED, true, NULL,
       "query_gradient.c, release.c (2), mech_gaussian.c (1)" },
@@ -74,17 +83,20 @@ void pvi_release_sample(pvi_release *r, double wanted, double n)
     const pvi_query_ops *q = r->q.ops;
     r->batch = isnan(wanted) ? default_batch(q, n) : wanted;
     if (r->sampler->batch) r->batch = r->sampler->batch(r->batch, n);
-    if (r->batch == n && pvi_kind_takes(r->kind, &pvi_full)) r->sampler = &pvi_full; /* every unit, whatever the sampler */
+    if (r->batch == n && pvi_kind_takes(r->kind, &pvi_full))
+        r->sampler = &pvi_full; /* every unit, whatever the sampler */
     r->rate = r->batch / n;
     r->most = r->sampler->whole ? q->full : q->sampled;
     /* A group of a sample spans enough places for `mean` units on average; more than `most` in one group then has a
      * probability below 1e-35, and the oracle splits even that. */
-    r->group = r->sampler->consecutive ? r->most : r->rate < 0.5 ? (int64_t)floor((double)q->mean / r->rate) : q->full;
+    r->group = r->sampler->consecutive ? r->most
+               : r->rate < 0.5         ? (int64_t)floor((double)q->mean / r->rate)
+                                       : q->full;
 }
 
 static void set_sensitivity(pvi_release *r)
 {
-    const double k = r->q.per_unit ? 2.0 : 2.0 * r->sampler->groups; /* (2) */
+    const double k = r->q.per_unit ? 2.0 : 2.0 * r->sampler->groups;                                         /* (2) */
     r->error = pv_up(r->q.ops->rounding(&r->q, r->most) + pvi_grid_error(r->noise.spacing, r->q.length), 4); /* (1) */
     r->allowance = k * r->error;
     r->sensitivity[PV_REL_ZERO_OUT] = pvi_sensitivity(&r->q.bound, PV_REL_ZERO_OUT, false, r->allowance);
@@ -93,12 +105,18 @@ static void set_sensitivity(pvi_release *r)
 
 /* The grid is chosen for the noise without the allowance, then the allowance for the grid enlarges the noise: the spacing
  * stays at least as fine as intended. */
-pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, double loudest, bool private_run, pv_ctx *ctx)
+pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, double loudest, bool private_run,
+                            pv_ctx *ctx)
 {
     const double B = r->q.bound.absent;
     pv_noise *n = &r->noise;
-    *n = (pv_noise) { .multiplier = z, .length = r->q.length, .units = r->q.dom->n, .bound = B, .loudest = loudest,
-                      .max_norm = r->q.dom->max_norm, .problem = r->q.prob };
+    *n = (pv_noise) { .multiplier = z,
+                      .length = r->q.length,
+                      .units = r->q.dom->n,
+                      .bound = B,
+                      .loudest = loudest,
+                      .max_norm = r->q.dom->max_norm,
+                      .problem = r->q.prob };
     n->spacing = pvi_grid_spacing(B, r->q.dom->n, z * B * (relation == PV_REL_REPLACE ? 2.0 : 1.0), r->q.length);
     if (!(n->spacing > 0.0))
         return pvi_fail(ctx, PV_E_UNSUPPORTED,

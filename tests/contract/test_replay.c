@@ -223,7 +223,7 @@ static int64_t replay_all_clips(pv_ctx *ctx, config *c)
         const double least = strcmp(c->model, "split-mlp") == 0                  ? 0.15
                              : c->network && strcmp(c->relation, "replace") == 0 ? 0.2
                              : opt->ask[0].query->parts ? (strcmp(c->optimizer, "gd-sosp") == 0 ? 0.6 : 0.4)
-                                          : 0.85;
+                                                        : 0.85;
         if (k == 1 && strcmp(c->optimizer, "prgd") != 0)
             PVT_CHECK(worst > least, "%s/%s/%s/%s: measured only %.3f of the sensitivity", c->optimizer, c->model,
                       c->relation, c->sampler, worst);

@@ -510,18 +510,12 @@ static void ball_follows_its_formula(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(chacha_equals_libsodium),
-        cmocka_unit_test(doubles_are_within_their_bounds),
-        cmocka_unit_test(gumbel_agrees_with_libm),
-        cmocka_unit_test(draws_are_the_exact_ones),
-        cmocka_unit_test(words_have_their_places),
-        cmocka_unit_test(selection_is_the_argmax),
-        cmocka_unit_test(instruction_sets_agree),
-        cmocka_unit_test(deciding_nothing_changes_nothing),
-        cmocka_unit_test(skips_are_the_exact_ones),
-        cmocka_unit_test(close_races_are_decided),
-        cmocka_unit_test(degenerate_bits_stay_inside),
-        cmocka_unit_test(ball_follows_its_formula),
+        cmocka_unit_test(chacha_equals_libsodium),     cmocka_unit_test(doubles_are_within_their_bounds),
+        cmocka_unit_test(gumbel_agrees_with_libm),     cmocka_unit_test(draws_are_the_exact_ones),
+        cmocka_unit_test(words_have_their_places),     cmocka_unit_test(selection_is_the_argmax),
+        cmocka_unit_test(instruction_sets_agree),      cmocka_unit_test(deciding_nothing_changes_nothing),
+        cmocka_unit_test(skips_are_the_exact_ones),    cmocka_unit_test(close_races_are_decided),
+        cmocka_unit_test(degenerate_bits_stay_inside), cmocka_unit_test(ball_follows_its_formula),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }
