@@ -66,8 +66,8 @@ typedef struct pv_domain {
     int64_t height, width, channels;
 } pv_domain;
 
-/* A view of units: today a unit is one row, at its place in the whole table, which depends on no thread and no process:
- * pick[i], or first + i.  Everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
+/* A view of units: today a unit is one row, at its place in the whole table, which depends on no thread and no
+ * process: pick[i], or first + i.  Everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
  * Row i of the view is stored row r = pick ? pick[i] : i:
  *   dense  x[r*ld .. r*ld+p)          CSR  idx/val[ptr[r] .. ptr[r+1])
  *   pixels x_j = (float)(gain[r] level[byte[r*ld+j]]), no bias column; only for a model that is PV_PIXELS
@@ -162,8 +162,9 @@ typedef struct pv_hess_ops {
     void (*sum)(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
                 int64_t *n_bad, void *scratch); /* g, h += ; h without scale and weights           */
     double (*rounding)(const void *cfg, int64_t m, int64_t d);
-    /* Optional, both or neither.  moment: h += sum of x x' / R^2, (M1) with 1 for B.  turn: consecutive rows times A', A of width x width with rows of lda floats, zeros after the width-th; rows
-     * of ld floats to x, bounds of their norms to norm, negative for a row that adds nothing.           */
+    /* Optional, both or neither.  moment: h += sum of x x' / R^2, (M1) with 1 for B.  turn: consecutive rows times
+     * A', A of width x width with rows of lda floats, zeros after the width-th; rows of ld floats to x, bounds of
+     * their norms to norm, negative for a row that adds nothing.           */
     void (*moment)(const pv_rows *rows, double row_norm, float *h, int64_t *n_bad, void *scratch);
     void (*turn)(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm, void *scratch);
 } pv_hess_ops;
@@ -181,7 +182,7 @@ typedef struct pv_model_ops {
     uint32_t props; /* 0: glm takes the link's                                    */
     int64_t (*dim)(const void *cfg, const pv_domain *dom);
     size_t (*scratch)(const void *cfg, const pv_domain *dom, int64_t max_rows); /* bytes per thread */
-    /* Once per query before any group, on one thread; keeps a float copy of w in st.  number: of the query, from 1. */
+    /* Once per query before any group, on one thread; keeps a float copy of w in st.  number: from 1 on. */
     pv_status (*begin)(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a);
     /* g (d floats) += sum of clip(grad_i); n_bad += rows that were not finite (they add 0). */
     void (*grad_sum)(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
@@ -270,7 +271,8 @@ const pv_event *pv_ev_cyclic(pv_arena *a, int64_t parts, const pv_event *sub);
 const pv_event *pv_ev_repeat(pv_arena *a, int64_t n, const pv_event *sub);
 const pv_event *pv_ev_seq(pv_arena *a, int64_t k, const pv_event *const *parts);
 
-/* ---- mechanism: what is done to a sum before it leaves; a closed list, since each has proofs in several places ----- */
+/* ---- mechanism: what is done to a sum before it leaves; a closed list, since each has proofs in several places
+ * ----- */
 typedef enum pv_norm { PV_L1 = 1, PV_L2 = 2, PV_LINF = 3 } pv_norm;
 struct pv_problem;
 typedef struct pv_noise {  /* of one release, as planned                                                     */

@@ -192,7 +192,8 @@ double pvi_mu_fit(const pvi_curve *c);
  * most epsilon at delta; re-verified after rounding. */
 pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
                         double delta, double *s, pvi_cost *cost);
-/* The Gaussian-DP parameter mu with this (epsilon, delta): 1 over the noise multiplier of one Gaussian (acct_gaussian.c). */
+/* The Gaussian-DP parameter mu with this (epsilon, delta): 1 over the noise multiplier of one Gaussian
+ * (acct_gaussian.c). */
 pv_status pvi_gaussian_mu(pv_ctx *ctx, pv_relation rel, double epsilon, double delta, double *mu);
 
 /* ---- what epsilon and delta mean, in words (scale.c) ------------------------------------------------- */

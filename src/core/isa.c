@@ -1,7 +1,7 @@
 /* isa.c - which instructions this processor has: asked of the processor, never of the build machine, and only here.
  *
- * A level stands for exactly the features its kernels are compiled for: all of them (privet_kernels in CMakeLists.txt)
- * or single functions (bmi and bmi2, decimal_scan.h). */
+ * A level stands for exactly the features its kernels are compiled for: all of them (privet_kernels in
+ * CMakeLists.txt) or single functions (bmi and bmi2, decimal_scan.h). */
 #include "isa.h"
 
 #ifdef PVI_X86

@@ -1,8 +1,8 @@
 /* isa.h - instruction sets: which this processor has, and how code is written once and compiled for each.
  *
  * A file NAME.kernel.c is compiled once per level, with PVI_ISA set to its suffix and the features of the level as
- * compiler flags (CMakeLists.txt).  Its entry is called PVI_ISA_NAME(fn): fn_base, fn_avx2, fn_avx512.  A table fn_isa,
- * filled by PVI_EACH_ISA, holds them all, and fn_isa[pvi_isa()] is the one to call. */
+ * compiler flags (CMakeLists.txt).  Its entry is called PVI_ISA_NAME(fn): fn_base, fn_avx2, fn_avx512.  A table
+ * fn_isa, filled by PVI_EACH_ISA, holds them all, and fn_isa[pvi_isa()] is the one to call. */
 #ifndef PVI_ISA_H
 #define PVI_ISA_H
 #include <stdbool.h>

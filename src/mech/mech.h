@@ -50,8 +50,8 @@ int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale);
 double pvi_select_grid(double scale);
 double pvi_select_tv(int64_t n); /* of one selection among n                                           */
 
-/* Of a planned release: the scale to draw `times` the planned noise with; scale z Delta for noise on the grid, or a refusal
- * where the draws are not made for it (grid.c). */
+/* Of a planned release: the scale to draw `times` the planned noise with; scale z Delta for noise on the grid, or a
+ * refusal where the draws are not made for it (grid.c). */
 double pvi_noise_scale(const pv_noise *n, double times);
 pv_status pvi_noise_plan(pv_noise *n, pv_ctx *ctx);
 

@@ -14,8 +14,10 @@
  *           (4)  pvi_select_tv(n) = n 2^-100
  * Privacy   with sensitivity Delta per score one row moves q_i by at most Delta + h: epsilon = 2 (Delta + h) / scale
  *           with bounded range, so epsilon^2 / 8 in zCDP.  Only the index leaves, never a score or a v_i.
- *           (5) Scores are <v_k, S>, S a sum that neighbours move by at most Delta, and A the largest ||v_k|| (||v_k||_1 where
- *           rows are bounded in their largest value): a score moves by A Delta, plus the rounding of the inner product and of
+ *           (5) Scores are <v_k, S>, S a sum that neighbours move by at most Delta, and A the largest ||v_k||
+ *               (||v_k||_1 where
+ *           rows are bounded in their largest value): a score moves by A Delta, plus the rounding of the inner
+ *           product and of
  *           (1), h of the scale that follows; scale = 2 z times all that, z = 1 / epsilon.
  * Time      one pass for the maximum, one for the noise; no branch on a score or a draw.  The second pass depends on
  *           the gap and on extreme U_i, hardly on the scores: P(gap <= a) <= a whatever they are, by the lack of
@@ -151,7 +153,7 @@ int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale)
     return winner;
 }
 
-/* ---- the mechanism: scores are the inner products of a sum with the vertices of the constraint set -------------- */
+/* ---- the mechanism: scores are the inner products of a sum with the vertices of the constraint set ------------- */
 
 static double shown_value(const pv_noise *n)
 {

@@ -175,7 +175,7 @@ static double one_unit(double wanted, double n)
     return 1.0;
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------------------- */
 
 const pvi_sampler_ops pvi_full = { .name = "full batch",
                                    .setting = "full",

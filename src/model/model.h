@@ -66,8 +66,8 @@ typedef struct pvi_hess_kernel {
 } pvi_hess_kernel;
 extern const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT];
 
-/* h holds p (p+1)/2 floats, the lower triangle row after row.  (M1)-(M3) hold as for gradients, with the Frobenius norm
- * and this rounding bound. */
+/* h holds p (p+1)/2 floats, the lower triangle row after row.  (M1)-(M3) hold as for gradients, with the Frobenius
+ * norm and this rounding bound. */
 double pvi_glm_hess_rounding(int64_t m, int64_t p); /* in units of clip */
 size_t pvi_glm_hess_scratch(int64_t p);
 

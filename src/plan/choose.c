@@ -133,7 +133,7 @@ pvi_expect pvi_auto_expect(const pv_plan *plan)
     return (pvi_expect) { .classes = real ? 0 : -1, .y_lo = -INFINITY, .y_hi = INFINITY };
 }
 
-/* ---- penalty, set, optimiser ------------------------------------------------------------------------------------- */
+/* ---- penalty, set, optimiser ----------------------------------------------------------------------------------- */
 
 /* Settings of a set that is not there. */
 static pv_status refuse_orphans(const pv_plan *plan)

@@ -74,8 +74,8 @@ typedef struct pvi_job {
 /* m NULL: plan without data, from data.rows and data.features or the schema. */
 pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out);
 void pvi_job_free(pvi_job *job);
-/* Its parts, in this order: which plug-ins (choose.c); rows, columns, weights (shape.c); target (budget.c); clipping norm,
- * samplers, queries, the optimiser's own choices (releases.c); event tree, noise, cost (budget.c). */
+/* Its parts, in this order: which plug-ins (choose.c); rows, columns, weights (shape.c); target (budget.c); clipping
+ * norm, samplers, queries, the optimiser's own choices (releases.c); event tree, noise, cost (budget.c). */
 pv_status pvi_job_classes(pvi_job *j, const pvi_matrix *m, int64_t *classes); /* of the label, for model=auto */
 pv_status pvi_job_choose(pvi_job *j, int64_t classes);
 pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m);

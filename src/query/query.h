@@ -60,7 +60,7 @@ typedef struct pvi_query_ops {
 #undef PVI_QUERY
 extern const pvi_query_ops *const pvi_queries[]; /* NULL ends the list */
 
-/* ---- kinds of release (release.c): which query goes with which mechanism and samplers, and where that is proved --- */
+/* ---- kinds of release (release.c): which query goes with which mechanism and samplers, and where that is proved */
 enum { PVI_MOST_SAMPLERS = 5 };
 typedef struct pvi_release_kind {
     const char *name; /* pinned: in certificates                                                        */

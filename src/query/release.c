@@ -1,22 +1,23 @@
 /* release.c - kinds of release, and how much noise one needs.
  *
- * A release is a query, noised by a mechanism, on the units of a sampler.  Sums are released as S~ + noise, S~ the sum
- * computed in floating point.
- *   (1) E = rounding(m) + grid_error(spacing, length): how far the computed sum of one group of at most m units can be from
- *       the exact one (the query's file; grid.c)
- *   (2) Delta = bound + k E, the bound of the relation (sensitivity.c).  Groups are fixed by the place of a unit, and group
- *       sums are added as integers, so that neighbours differ in one group sum only; each of its two computed values is
- *       within E of its exact one: k = 2.
- *       Poisson sampling under replace is accounted for as two zero-out steps (the group bound), so its noise is scaled to
- *       the zero-out Delta.
- *       A fixed-size sample under replace is compared with samples that hold another unit instead, of another group: there
- *       two group sums change, and k = 4.  Units rounded one by one have no groups: k = 2, E the grid's error of one.
+ * A release is a query, noised by a mechanism, on the units of a sampler.  Sums are released as S~ + noise, S~ the
+ * sum computed in floating point.
+ *   (1) E = rounding(m) + grid_error(spacing, length): how far the computed sum of one group of at most m units can
+ *       be from the exact one (the query's file; grid.c)
+ *   (2) Delta = bound + k E, the bound of the relation (sensitivity.c).  Groups are fixed by the place of a unit, and
+ *       group sums are added as integers, so that neighbours differ in one group sum only; each of its two computed
+ *       values is within E of its exact one: k = 2.
+ *       Poisson sampling under replace is accounted for as two zero-out steps (the group bound), so its noise is
+ *       scaled to the zero-out Delta.
+ *       A fixed-size sample under replace is compared with samples that hold another unit instead, of another group:
+ *       there two group sums change, and k = 4.  Units rounded one by one have no groups: k = 2, E the grid's error
+ *       of one.
  *   (3) sigma = z Delta, z calibrated so that the planned events cost at most (epsilon, delta) (plan/budget.c).
- * Under contract M3 a unit that contributes zero leaves its group's sum bit-identical, so leaving it out of a Poisson sample
- * and zeroing it out give the same sum: what the accountant assumes.
+ * Under contract M3 a unit that contributes zero leaves its group's sum bit-identical, so leaving it out of a Poisson
+ * sample and zeroing it out give the same sum: what the accountant assumes.
  * Several events spent on one release of every unit:
- *   (4) k releases of the same sum with noise sigma have the same privacy curve as one with noise sigma / sqrt(k), their
- *       average, which is what the Gaussian accountants see in k repetitions. */
+ *   (4) k releases of the same sum with noise sigma have the same privacy curve as one with noise sigma / sqrt(k),
+ *       their average, which is what the Gaussian accountants see in k repetitions. */
 #include "query/query.h"
 
 const pvi_query_ops *const pvi_queries[] = {
@@ -103,8 +104,8 @@ static void set_sensitivity(pvi_release *r)
     r->sensitivity[PV_REL_REPLACE] = pvi_sensitivity(&r->q.bound, PV_REL_REPLACE, false, r->allowance);
 }
 
-/* The grid is chosen for the noise without the allowance, then the allowance for the grid enlarges the noise: the spacing
- * stays at least as fine as intended. */
+/* The grid is chosen for the noise without the allowance, then the allowance for the grid enlarges the noise: the
+ * spacing stays at least as fine as intended. */
 pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, double loudest, bool private_run,
                             pv_ctx *ctx)
 {

@@ -7,9 +7,10 @@
  *      exactly, so neither threads nor order change the sum (P8), and processes would not either (comm)
  *   4. the mechanism draws
  *   5. the query makes its answer of what was drawn, over the expected, never the realised, number of units
- * Nothing computed in 3 leaves this file before 4 (P1); on any error the answer is zeros.  The sensitivity of 3 is derived
- * in the query's file and in query/release.c.
- * Rows may be replaced by a transformed copy: one row of the copy depends on one row of the table and on released values. */
+ * Nothing computed in 3 leaves this file before 4 (P1); on any error the answer is zeros.  The sensitivity of 3 is
+ * derived in the query's file and in query/release.c.
+ * Rows may be replaced by a transformed copy: one row of the copy depends on one row of the table and on released
+ * values. */
 #include "comm/comm.h"
 #include "run/run.h"
 
@@ -190,7 +191,7 @@ static void draw_sample(pv_oracle *o)
     o->starts[o->parts->groups] = o->n_units;
 }
 
-/* ---- 3: group sums on the grid ---------------------------------------------------------------------------------- */
+/* ---- 3: group sums on the grid --------------------------------------------------------------------------------- */
 
 static void add_units(pv_oracle *o, const pv_rows *units, int thread)
 {
@@ -231,7 +232,7 @@ static void sum_units(pv_oracle *o)
     o->comm->sum(o->comm, o->lane[0].sum, d);
 }
 
-/* ---- 1: the meter, and the model at the point asked for ------------------------------------------------------------ */
+/* ---- 1: the meter, and the model at the point asked for -------------------------------------------------------- */
 
 static const pv_event *event_for(pv_oracle *o, double factor)
 {
@@ -269,7 +270,7 @@ static pv_status begin(pv_oracle *o, const double *at)
                : pvi_fail(o->ctx, s, "the weights have grown beyond what a float holds: the step size is too large");
 }
 
-/* ---- 4: the draw ------------------------------------------------------------------------------------------------------ */
+/* ---- 4: the draw ----------------------------------------------------------------------------------------------- */
 
 static void draw(pv_oracle *o, double times)
 {
@@ -283,7 +284,7 @@ static void draw(pv_oracle *o, double times)
     if (o->tap) o->tap(o->tap_user, &seen, o->noisy);
 }
 
-/* ---- a release, and as many of them as an answer takes ------------------------------------------------------------------ */
+/* ---- a release, and as many of them as an answer takes --------------------------------------------------------- */
 
 /* out += share times the answer; `events` of them are spent on one sum. */
 static pv_status release(pv_oracle *o, int k, const double *at, int64_t events, double factor, double share,
@@ -318,7 +319,7 @@ pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *ou
     return s;
 }
 
-/* ---- rows in other coordinates ---------------------------------------------------------------------------------------------- */
+/* ---- rows in other coordinates --------------------------------------------------------------------------------- */
 
 pv_status pv_transform_room(pv_oracle *o)
 {

@@ -328,8 +328,8 @@ static void every_allocation_may_fail(void **state)
     pvt_table_free(t);
 }
 
-/* Above 30 no share of delta pays for the accuracy of the draws: a run whose cost is at most 30 without that share and above
- * it with the share must have a certificate that holds, too. */
+/* Above 30 no share of delta pays for the accuracy of the draws: a run whose cost is at most 30 without that share
+ * and above it with the share must have a certificate that holds, too. */
 static void budgets_next_to_the_limit_of_the_draws(void **state)
 {
     (void)state;

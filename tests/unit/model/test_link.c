@@ -52,7 +52,7 @@ PVI_LINK_TABLE(squared);
 PVI_LINK_TABLE(huber);
 PVI_LINK_TABLE(tukey);
 
-/* cfg: the one parameter; slack: absolute error allowed in value, first and second derivative where they cross zero */
+/* cfg: the one parameter; slack: absolute error allowed in value and both derivatives where they cross zero */
 static const struct {
     const char *name;
     pvi_link_fn *const *isa;
