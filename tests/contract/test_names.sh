@@ -4,6 +4,7 @@
 set -eu
 source=${PRIVET_SOURCE:-$(dirname "$0")/../..}
 
+# PVI_QUERY reads query.def twice, as a list of declarations and of pointers.
 twice() { # folder of the tree
     cd "$1"
     find src include -name '*.[ch]' | while read -r file; do
@@ -12,7 +13,7 @@ twice() { # folder of the tree
             sed -n 's/^# *define \(PVI\{0,1\}_[A-Z0-9_]*\).*/\1/p' "$file"
             grep -oE '\bPVI?_[A-Z0-9_]+ = ' "$file" | sed 's/ = //'
         } | sort -u | sed "s|\$| $file|"
-    done | sort | awk '$1 == name { print name ": " file " and " $2 } { name = $1; file = $2 }'
+    done | grep -v '^PVI_QUERY ' | sort | awk '$1 == name { print name ": " file " and " $2 } { name = $1; file = $2 }'
 }
 
 found=$(twice "$source")
