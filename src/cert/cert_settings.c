@@ -2,7 +2,8 @@
  *
  * A checksum shows that a certificate was not changed by accident; whoever writes one on purpose can compute it.
  * What no one can do is make contradicting fields agree, so everything that is said twice is compared: one row of the
- * table below for every pair of a field and a setting.  A setting that is absent or auto says nothing, except
+ * table below for every pair of a field and a setting.  A setting that is auto says nothing, nor did one that version 2 left
+ * out (from version 3 on none is: cert_run.c), except
  *   (1)  the optimizer's proof is for one mechanism; ball noise has one for replace only
  *   (2)  sampler=auto is the sampler that the optimizer draws by itself; `full batch` exactly if the batch is all rows
  *   (3)  one noise multiplier for all releases, unless optimizer.noise names a schedule
@@ -287,6 +288,20 @@ static const pvi_json *said_of(const pvi_json *settings, const char *key)
     return !v || v->type == PVI_JNULL || is_text(v, "auto") ? NULL : v;
 }
 
+/* Are these all the settings of a run, with values that they can have? */
+static pv_status can_be_set(pv_ctx *ctx, const char *name, const pvi_json *settings)
+{
+    char why[256];
+    pvi_cert_run run;
+    pv_arena *a = pvi_arena_create(ctx);
+    if (!a) return pvi_nomem(ctx);
+    const pv_status s = pvi_cert_run_read(ctx, a, settings, &run);
+    pvi_arena_free(a);
+    if (s == PV_OK || s == PV_E_NOMEM) return s;
+    snprintf(why, sizeof why, "%s", pv_ctx_errmsg(ctx));
+    return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: settings: %s", name, why);
+}
+
 static pv_status compare(pv_ctx *ctx, const char *name, const pvi_json *settings, const pvi_cert *c)
 {
     const pv_optimizer_ops *opt = optimizer_of(c);
@@ -295,6 +310,10 @@ static pv_status compare(pv_ctx *ctx, const char *name, const pvi_json *settings
     if (strcmp(c->mechanism, own->head.name) != 0 || !(own->relations & 1u << c->relation))
         return pvi_fail(ctx, PV_E_VERIFY,
                         "%s: does not hold: the optimizer has no proof for this mechanism under this relation", name);
+    if (c->version >= 3) {
+        const pv_status s = can_be_set(ctx, name, settings);
+        if (s != PV_OK) return s;
+    }
     for (const pvi_said_twice *t = pvi_cert_said_twice; t->key; t++)
         if (c->version >= t->since && !t->agrees(settings, said_of(settings, t->key), c))
             return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: %s is not what the setting %s says", name, t->field,
