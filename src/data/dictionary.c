@@ -1,4 +1,4 @@
-/* words.c - declared words (labels, categories, missing markers) to codes: an open-addressed table.
+/* dictionary.c - declared words (labels, categories, missing markers) to codes: an open-addressed table.
  *
  * The words are public, so the table's shape and the time of a look-up tell nothing about rows that
  * their encoding does not. */

@@ -1,4 +1,4 @@
-/* words.h - declared words (labels, categories, missing markers) to codes; the look-up is inlined into kernels.
+/* dictionary.h - declared words (labels, categories, missing markers) to codes; the look-up is inlined into kernels.
  *
  * Text to be looked up has 16 readable bytes behind its start.  Words of up to 16 bytes are two masked loads, one
  * hash and one comparison: the only branches depend on the outcome. */

@@ -1,4 +1,4 @@
-/* build.c - rows appended in file order: the matrix while it grows.
+/* matrix.c - rows appended in file order: the matrix while it grows.
  *
  * Where the rows end up is known only once the file has been read, so room is made for the number of
  * rows that the fraction of the file read so far suggests, and a little more.  Pages that are never

@@ -1,10 +1,10 @@
 /* reader.h - what a reader plug-in works with: bytes in, rows out.
  *
- *   source.c   bytes of a file, decompressed                        pvi_source
- *   text_chunks.c  rounds of chunks cut at line ends, parsed in parallel  pvi_text_run
- *   build.c    rows appended in file order, bounded in norm          pvi_build_*
- *   words.c    declared words (labels, categories) to codes           pvi_words
- *   schema.c   the declared columns of a table                        pvi_schema */
+ *   source.c       bytes of a file, decompressed                              pvi_source
+ *   text_chunks.c  rounds of chunks cut at line ends, parsed in parallel       pvi_text_run
+ *   matrix.c       rows appended in file order, bounded in norm                pvi_build_*
+ *   dictionary.c   declared words (labels, categories) to codes                pvi_words
+ *   schema.c       the declared columns of a table                             pvi_schema */
 #ifndef PVI_READER_H
 #define PVI_READER_H
 #include "load.h"
@@ -120,7 +120,7 @@ int64_t pvi_features_blocks(int64_t rows);                           /* of PVI_F
 void pvi_features_rows(const pvi_features *f, const struct pvi_segment *g, int64_t first, int64_t rows, float *x,
                        int64_t ld, int thread);
 
-/* ---- rows (build.c) ---------------------------------------------------------------------------------- */
+/* ---- rows (matrix.c) ---------------------------------------------------------------------------------- */
 /* Rows of one chunk before they are normed: CSR, indices ascending from 0, zeros left out. */
 typedef struct pvi_segment {
     int64_t rows, max_index; /* max_index: highest feature mentioned, counted from 1, zeros included       */

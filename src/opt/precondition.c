@@ -3,7 +3,7 @@
  * Noise of equal size in all directions is right for rows of equal size in all directions.  Most tables are not like
  * that: columns within [0, 1] share their mean, so that rows are nearly parallel, and what tells them apart is small and
  * drowns.  A row's gradient is c x, so the same sum in other coordinates, with noise of equal size there, is as private:
- * (1) M' = (1/n) sum_i x_i x_i'/R^2 + E is released once, for `share` of the budget (noise.c (9)); entries of E off the
+ * (1) M' = (1/n) sum_i x_i x_i'/R^2 + E is released once, for `share` of the budget (query_moments.c (1)); entries of E off the
  *     diagonal have standard deviation b, and ||E|| is about t = 2 b sqrt d.
  * (2) A = V (e + t)^(-1/2) V'/q,  e, V the eigenvalues of M' and their vectors: directions stronger than the noise are
  *     made equal.  The lowest eigenvalues, within t of their mean, are not told from noise: each is replaced by that

@@ -5,6 +5,7 @@ source=${PRIVET_SOURCE:-$(dirname "$0")/../..}
 sh "$source/tools/check_includes.sh" "$source"
 sh "$source/tools/check_words.sh" "$source"
 sh "$source/tools/check_docs.sh" "$source"
+sh "$source/tools/check_refs.sh" "$source"
 sh "$source/tools/function_lengths.sh" "$source"
 
 # A small tree that breaks each rule once.
@@ -32,6 +33,14 @@ put tests/main.c 'int x; '
 put docs/a.md "fix this: TO""DO"
 put docs/b.md "see /ho""me/someone"
 put docs/c.md 'in `src/core/core.h`, `src/core/gone.c` and `unit/test_gone`'
+put src/mech/proved.c '/* proved.c - head.
+ *   (1) a formula; others are in distant.c (3)
+ *   (2) another */
+int proved(void); /* (4) is no formula of the head */'
+put src/mech/cites.c '/* other.c - by proved.c (1), (2) and
+ * proved.c (1), (4), proved.c (3), vanished.c (1); see also missing.c. */'
+put docs/d.md 'Derived in `src/mech/proved.c` (2) and `src/mech/proved.c` (5); proved.c:proved, absent and
+proved.c:gone'
 
 expect() { # checker, text that one of its lines must hold
     if ! sh "$source/tools/$1" "$tree" | grep -qF -- "$2"; then
@@ -55,6 +64,19 @@ expect check_words.sh 'docs/b.md:1:'
 expect check_words.sh 'tests/main.c:1:'
 expect check_docs.sh 'docs/c.md:1: there is no src/core/gone.c'
 expect check_docs.sh 'docs/c.md:1: there is no test unit/test_gone'
+expect check_refs.sh 'src/mech/proved.c: distant.c: there is no such file'
+expect check_refs.sh 'src/mech/cites.c: proved.c (1), (4): the head of proved.c has no (4)'
+expect check_refs.sh 'src/mech/cites.c: proved.c (3): the head of proved.c has no (3)'
+expect check_refs.sh 'src/mech/cites.c: vanished.c (1): there is no vanished.c'
+expect check_refs.sh 'src/mech/cites.c: missing.c: there is no such file'
+expect check_refs.sh 'src/mech/cites.c: the first line does not begin with /* cites.c -'
+expect check_refs.sh 'docs/d.md: proved.c` (5): the head of proved.c has no (5)'
+expect check_refs.sh 'docs/d.md: proved.c:proved, absent: proved.c has no absent'
+expect check_refs.sh 'docs/d.md: proved.c:gone: proved.c has no gone'
+if sh "$source/tools/check_refs.sh" "$tree" | grep -qF '(2):'; then
+    echo "check_refs.sh reports a reference that is true"
+    exit 1
+fi
 if sh "$source/tools/check_includes.sh" "$tree" | grep -qF 'src/run/run.h:1'; then
     echo "run may include opt"
     exit 1
