@@ -33,6 +33,9 @@ put tests/main.c 'int x; '
 put docs/a.md "fix this: TO""DO"
 put docs/b.md "see /ho""me/someone"
 put docs/c.md 'in `src/core/core.h`, `src/core/gone.c` and `unit/test_gone`'
+put CHANGELOG.md '## Unreleased
+## 0.3.0'
+put CMakeLists.txt 'project(privet VERSION 0.2.0 LANGUAGES C)'
 put src/mech/proved.c '/* proved.c - head.
  *   (1) a formula; others are in distant.c (3)
  *   (2) another */
@@ -64,6 +67,7 @@ expect check_words.sh 'docs/b.md:1:'
 expect check_words.sh 'tests/main.c:1:'
 expect check_docs.sh 'docs/c.md:1: there is no src/core/gone.c'
 expect check_docs.sh 'docs/c.md:1: there is no test unit/test_gone'
+expect check_docs.sh 'CHANGELOG.md: its newest version is 0.3.0, that of CMakeLists.txt 0.2.0'
 expect check_refs.sh 'src/mech/proved.c: distant.c: there is no such file'
 expect check_refs.sh 'src/mech/cites.c: proved.c (1), (4): the head of proved.c has no (4)'
 expect check_refs.sh 'src/mech/cites.c: proved.c (3): the head of proved.c has no (3)'
