@@ -23,7 +23,7 @@
  *           is the accountant's epsilon for them.
  * Defaults  T = 48, growth 1; the rest in trust_region.c.
  * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 7 d^2 doubles,
- *           and turned rows as floats.
+ *           and transformed rows as floats.
  * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region
  *           method, ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */
 #include "opt/trust_region.h"

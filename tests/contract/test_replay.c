@@ -213,9 +213,9 @@ static int64_t replay_all_clips(pv_ctx *ctx, config *c)
         ran++;
         /* 0.05 is far below any loss's gradient at the start, so the clip is active.  (The largest entry of a softmax
          * gradient is 0.87 of its length, hence not more for selections.) */
-        /* Ball noise carries the weights so far that some rows' losses are flat: only the bound is checked there. */
+        /* Ball noise moves the weights so far that some rows' losses are flat: only the bound is checked there. */
         /* No row of a network has the opposite gradient of another. */
-        /* A joint release has a part for the Hessian that need not be full, and turned rows may be short;
+        /* A joint release has a part for the Hessian that need not be full, and transformed rows may be short;
          * test_replay_joint.c looks into it. */
         const pv_optimizer_ops *opt =
             (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, c->optimizer);
