@@ -4,6 +4,7 @@
 #   FILE (n), FILE (n), (m)   in src/, include/, tests/ and the documents: FILE is one file of the tree, and the comment at
 #                             its head has a formula (n); a reference of that head to another file does not count
 #   FILE:function             in the documents: FILE has a word of that name
+#   `pv_name`, `pvi_name`     in the documents but CHANGELOG.md: src/, include/ or cli/ has it
 #   FILE.c                    in src/ and include/: there is one; and the first line of FILE.c says "FILE.c - "
 # Prints one line per offence; exit 1 if there is any.
 set -eu
@@ -21,6 +22,7 @@ offences=$(awk '
         if (file == "") return
         text[file] = all
         n = base(file)
+        if (file ~ /^(src|include|cli)/) sources = sources all
         if (file ~ /\.(c|h|def)$/) { known[n] = known[n] " " file; head[n] = first }
     }
     FNR == 1 { finish(); file = FILENAME; all = first = ""; inside = 1 }
@@ -62,6 +64,12 @@ offences=$(awk '
                 }
             }
             if (f !~ /\.md$/) continue
+            rest = text[f]
+            while (f != "CHANGELOG.md" && match(rest, /`pvi?_[a-z0-9_]+`/)) {
+                found = substr(rest, RSTART + 1, RLENGTH - 2)
+                rest = substr(rest, RSTART + RLENGTH)
+                if (!index(sources, found)) print f ": " found ": nothing is called so"
+            }
             rest = text[f]
             while (match(rest, name ":[A-Za-z_][A-Za-z0-9_]*(, [a-z_][a-z0-9_]*)*")) {
                 found = substr(rest, RSTART, RLENGTH)

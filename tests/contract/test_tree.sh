@@ -43,7 +43,7 @@ int proved(void); /* (4) is no formula of the head */'
 put src/mech/cites.c '/* other.c - by proved.c (1), (2) and
  * proved.c (1), (4), proved.c (3), vanished.c (1); see also missing.c. */'
 put docs/d.md 'Derived in `src/mech/proved.c` (2) and `src/mech/proved.c` (5); proved.c:proved, absent and
-proved.c:gone'
+proved.c:gone; `pvi_vanished`, `proved`'
 
 expect() { # checker, text that one of its lines must hold
     if ! sh "$source/tools/$1" "$tree" | grep -qF -- "$2"; then
@@ -76,6 +76,7 @@ expect check_refs.sh 'src/mech/cites.c: missing.c: there is no such file'
 expect check_refs.sh 'src/mech/cites.c: the first line does not begin with /* cites.c -'
 expect check_refs.sh 'docs/d.md: proved.c` (5): the head of proved.c has no (5)'
 expect check_refs.sh 'docs/d.md: proved.c:proved, absent: proved.c has no absent'
+expect check_refs.sh 'docs/d.md: pvi_vanished: nothing is called so'
 expect check_refs.sh 'docs/d.md: proved.c:gone: proved.c has no gone'
 if sh "$source/tools/check_refs.sh" "$tree" | grep -qF '(2):'; then
     echo "check_refs.sh reports a reference that is true"
