@@ -71,6 +71,7 @@ int64_t pvi_spread_first(double share, int64_t total);
 /* ---- what is claimed (claim.c) ------------------------------------------------------------ */
 /* Draws are not exactly what the accountant assumes: a distance of tau in total variation costs (1 + e^epsilon) tau
  * of delta.  A fixed share is set aside for it; none above epsilon = 30, where the certificate says so. */
+#define PVI_DRAWS_LIMIT 30.0
 double pvi_draws_share(double epsilon, double delta);
 
 /* The epsilon to claim for a computed cost: six digits, at least a relative 1e-9 above it, so that another
@@ -190,6 +191,8 @@ double pvi_mu_fit(const pvi_curve *c);
  * most epsilon at delta; re-verified after rounding. */
 pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
                         double delta, double *s, pvi_cost *cost);
+/* The Gaussian-DP parameter mu with this (epsilon, delta): 1 over the noise multiplier of one Gaussian (acct_gaussian.c). */
+pv_status pvi_gaussian_mu(pv_ctx *ctx, pv_relation rel, double epsilon, double delta, double *mu);
 
 /* ---- what epsilon and delta mean, in words (scale.c) ------------------------------------------------- */
 typedef struct pvi_claim {

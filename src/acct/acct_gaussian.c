@@ -10,6 +10,8 @@
  * Rounding  mu^2 is kept as an interval; every operation widens it by its own rounding. */
 #include "acct.h"
 
+extern const pv_accountant_ops pv_accountant_gaussian;
+
 typedef struct state {
     double lo, hi; /* mu^2 */
 } state;
@@ -65,6 +67,16 @@ static pv_status delta_ub(const void *st, const void *cfg, double eps, double *d
     if (!(eps >= 0)) return PV_E_ARG;
     *delta = pvi_gdp_delta_ub(pv_up(sqrt(s->hi), 1), eps);
     return PV_OK;
+}
+
+pv_status pvi_gaussian_mu(pv_ctx *ctx, pv_relation rel, double epsilon, double delta, double *mu)
+{
+    const pv_event one = { .kind = PV_EV_GAUSSIAN, .a = 1.0 };
+    pvi_cost cost;
+    double z;
+    const pv_status s = pvi_calibrate(ctx, pv_accountant_gaussian.head.name, rel, &one, epsilon, delta, &z, &cost);
+    if (s == PV_OK) *mu = 1.0 / z;
+    return s;
 }
 
 const pv_accountant_ops pv_accountant_gaussian = {

@@ -88,18 +88,16 @@ static pv_status add_limit(void *user, const pvi_term *t)
 /* ln s by (1); 0 where it says nothing. */
 static double central_limit(const search *q)
 {
-    const pv_event one = { .kind = PV_EV_GAUSSIAN, .a = 1.0 };
     limit l = { .s = 1.0, .known = true };
-    double z, lo = -U_MAX, hi = U_MAX;
-    pvi_cost c;
+    double mu, lo = -U_MAX, hi = U_MAX;
     if (q->ev->kind == PV_EV_GAUSSIAN || pvi_event_each(q->ev, add_limit, &l) != PV_OK || !l.known) return 0.0;
     const bool group = l.group && q->rel == PV_REL_REPLACE;
     const double e = group ? 0.5 * q->epsilon : q->epsilon, d = group ? q->delta / (1.0 + exp(e)) : q->delta;
-    if (!(d > 0.0) || pvi_calibrate(q->ctx, "gaussian", q->rel, &one, e, d, &z, &c) != PV_OK) return 0.0;
+    if (!(d > 0.0) || pvi_gaussian_mu(q->ctx, q->rel, e, d, &mu) != PV_OK) return 0.0;
     for (int i = 0; PVI_TURN(CALIBRATE_START, i) && hi - lo > 1e-6; i++) {
         l = (limit) { .s = exp(0.5 * (lo + hi)) };
         pvi_event_each(q->ev, add_limit, &l);
-        *(l.mu2 > 1.0 / (z * z) ? &lo : &hi) = 0.5 * (lo + hi);
+        *(l.mu2 > mu * mu ? &lo : &hi) = 0.5 * (lo + hi);
     }
     return hi;
 }

@@ -4,7 +4,7 @@
 
 double pvi_draws_share(double epsilon, double delta)
 {
-    return epsilon <= 30.0 ? delta * 0x1p-10 : 0.0;
+    return epsilon <= PVI_DRAWS_LIMIT ? delta * 0x1p-10 : 0.0;
 }
 
 /* A relative 1e-9 covers what libm and FFT of another machine may do to the last digits. */

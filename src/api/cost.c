@@ -84,7 +84,7 @@ pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub)
     if (s != PV_OK) return s;
     if (!j->private_run) s = pvi_fail(plan->ctx, PV_E_PARAM, "privacy=off has no epsilon");
     else s = pvi_account(plan->ctx, j->accountant, j->prob.relation, j->events, delta * (1.0 - 0x1p-10), &cost);
-    if (s == PV_OK && cost.epsilon <= 30.0 && !(pvi_draws_need(j, cost.epsilon) <= delta * 0x1p-10))
+    if (s == PV_OK && cost.epsilon <= PVI_DRAWS_LIMIT && !(pvi_draws_need(j, cost.epsilon) <= delta * 0x1p-10))
         s = pvi_fail(plan->ctx, PV_E_UNSUPPORTED, "delta = %g is too small for draws of finite accuracy at this size",
                      delta);
     if (s == PV_OK) *eps_ub = cost.epsilon;

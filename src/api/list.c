@@ -26,28 +26,13 @@ static int64_t list_params(const pv_param *rows, const char *prefix, const char 
     return n;
 }
 
-static const char *key_prefix(pv_kind kind)
-{
-    switch (kind) {
-    case PV_KIND_link:
-    case PV_KIND_model: return "model.";
-    case PV_KIND_reg: return "reg.";
-    case PV_KIND_set: return "set.";
-    case PV_KIND_optimizer: return "optimizer.";
-    case PV_KIND_accountant: return "accountant.";
-    case PV_KIND_mechanism: return "mechanism.";
-    case PV_KIND_reader: return "data.";
-    default: return "";
-    }
-}
-
 static bool list_kind(pv_kind kind, const char *what, pvi_jw *w)
 {
     const pv_plugin *h;
     bool found = false;
     for (int64_t i = 0; (h = pv_nth(kind, i)); i++) {
         const char *keys = what && strcmp(h->name, what) == 0 ? NULL : what; /* a plug-in by its name: all of it */
-        if (keys && list_params(h->params, key_prefix(kind), keys, NULL) == 0) continue;
+        if (keys && list_params(h->params, pvi_key_prefix(kind), keys, NULL) == 0) continue;
         if (!found) pvi_jw_open(w, pv_kind_name(kind), '[');
         found = true;
         pvi_jw_open(w, NULL, '{');
@@ -55,7 +40,7 @@ static bool list_kind(pv_kind kind, const char *what, pvi_jw *w)
         pvi_jw_str(w, "summary", h->summary);
         pvi_jw_str(w, "reference", h->reference);
         pvi_jw_open(w, "settings", '[');
-        list_params(h->params, key_prefix(kind), keys, w);
+        list_params(h->params, pvi_key_prefix(kind), keys, w);
         pvi_jw_close(w, ']');
         pvi_jw_close(w, '}');
     }

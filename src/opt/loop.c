@@ -18,13 +18,18 @@ int64_t pvi_loop_steps(const void *cfg)
     return ((const pvi_loop_cfg *)cfg)->steps;
 }
 
-pv_status pvi_loop_init(pvi_loop *l, const pvi_loop_cfg *c, const pv_problem *p, pv_arena *a)
+void pvi_loop_init(pvi_loop *l, const pvi_loop_cfg *c)
 {
     l->rule = c->output;
     l->steps = c->steps;
     l->decay = fmax(0.5, 1.0 - 10.0 / (double)c->steps);
-    l->w = pv_arena_f64(a, p->d);
-    return l->w ? PV_OK : PV_E_NOMEM;
+}
+
+pv_status pvi_loop_start(void *state, const void *cfg, const pv_problem *p, pv_arena *a)
+{
+    (void)p, (void)a;
+    pvi_loop_init(state, cfg);
+    return PV_OK;
 }
 
 void pvi_loop_begin(pvi_loop *l, const pv_problem *p, int64_t t, pv_oracle *o, double *w)

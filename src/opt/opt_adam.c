@@ -31,7 +31,7 @@ typedef struct cfg {
 
 typedef struct state {
     pvi_loop loop;
-    double *g, *m, *v; /* borrowed from the arena */
+    double *g, *m, *v;
     pvi_smoother smoother;
 } state;
 
@@ -69,17 +69,14 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     return c->calibration == PVI_BY_PAPER ? pvi_paper_batches(p, c->loop.steps, z) : PV_OK;
 }
 
+static const pv_state arrays[] = { PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { offsetof(state, m), PV_VECTOR }, { offsetof(state, v), PV_VECTOR }, { 0, 0 } };
+
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
 {
     state *s = s_;
     const cfg *c = c_;
-    s->g = pv_arena_f64(a, p->d);
-    s->m = pv_arena_f64(a, p->d);
-    s->v = pv_arena_f64(a, p->d);
-    if (!s->g || !s->m || !s->v) return PV_E_NOMEM;
-    const pv_status st = pvi_smooth_open(&s->smoother, a, c->smoothing, p->d);
-    if (st != PV_OK) return st;
-    return pvi_loop_init(&s->loop, &c->loop, p, a);
+    pvi_loop_init(&s->loop, &c->loop);
+    return pvi_smooth_open(&s->smoother, a, c->smoothing, p->d);
 }
 
 static void move(const state *s, const cfg *c, int64_t t, double eta, double *w, int64_t d)
@@ -121,6 +118,7 @@ const pv_optimizer_ops pv_optimizer_adam = {
     .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_poisson, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
+    .state = arrays,
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,

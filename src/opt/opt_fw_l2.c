@@ -21,7 +21,7 @@ typedef struct cfg {
 
 typedef struct state {
     pvi_loop loop;
-    double *g, *v; /* borrowed from the arena */
+    double *g, *v;
 } state;
 
 static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
@@ -49,15 +49,7 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     return c->calibration == PVI_BY_PAPER ? pvi_paper_vertices(p, c->loop.steps, z) : PV_OK;
 }
 
-static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
-{
-    state *s = s_;
-    const cfg *c = c_;
-    s->g = pv_arena_f64(a, p->d);
-    s->v = pv_arena_f64(a, p->d);
-    if (!s->g || !s->v) return PV_E_NOMEM;
-    return pvi_loop_init(&s->loop, &c->loop, p, a);
-}
+static const pv_state arrays[] = { PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { offsetof(state, v), PV_VECTOR }, { 0, 0 } };
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
 {
@@ -86,7 +78,8 @@ const pv_optimizer_ops pv_optimizer_fw_l2 = {
     .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_full, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
-    .init = init,
+    .state = arrays,
+    .init = pvi_loop_start,
     .step = step,
     .steps = pvi_loop_steps,
     .noise = noise,

@@ -77,12 +77,13 @@ static pv_status resolve(void *c_, const pv_problem *p)
     return PV_OK;
 }
 
+static const pv_state arrays[] = { PVI_SECOND_ARRAYS, { offsetof(state, best), PV_VECTOR }, { 0, 0 } };
+
 static pv_status init(void *s_, const void *c, const pv_problem *p, pv_arena *a)
 {
     state *s = s_;
     s->lowest = INFINITY;
-    s->best = pv_arena_f64(a, p->d);
-    return s->best ? pvi_second_init(&s->s, c, p, a) : PV_E_NOMEM;
+    return pvi_second_init(&s->s, c, p, a);
 }
 
 /* The penalty is public: its derivatives are added exactly, after noise was taken off the loss's where it can be. */
@@ -160,6 +161,7 @@ const pv_optimizer_ops pv_optimizer_gd_sosp = {
     .ask = { { &pvi_query_hessian, &pv_mechanism_gaussian, &pvi_full, NULL } },
     .resolve = resolve,
     .plan = pvi_second_plan,
+    .state = arrays,
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,

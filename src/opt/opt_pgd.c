@@ -26,7 +26,7 @@ typedef struct cfg {
 
 typedef struct state {
     pvi_loop loop;
-    double *g, *v, *prev; /* borrowed from the arena */
+    double *g, *v, *prev;
 } state;
 
 static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
@@ -63,16 +63,7 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     return s == PV_OK ? pvi_paper_step(p, theorem, c->step, 0.5 / pvi_smoothness(p), c->momentum) : s;
 }
 
-static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
-{
-    state *s = s_;
-    const cfg *c = c_;
-    s->g = pv_arena_f64(a, p->d);
-    s->v = pv_arena_f64(a, p->d);
-    s->prev = pv_arena_f64(a, p->d);
-    if (!s->g || !s->v || !s->prev) return PV_E_NOMEM;
-    return pvi_loop_init(&s->loop, &c->loop, p, a);
-}
+static const pv_state arrays[] = { PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { offsetof(state, v), PV_VECTOR }, { offsetof(state, prev), PV_VECTOR }, { 0, 0 } };
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
 {
@@ -107,7 +98,8 @@ const pv_optimizer_ops pv_optimizer_pgd = {
     .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_full, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
-    .init = init,
+    .state = arrays,
+    .init = pvi_loop_start,
     .step = step,
     .steps = pvi_loop_steps,
     .noise = noise,

@@ -26,7 +26,7 @@ typedef struct cfg {
 
 typedef struct state {
     pvi_loop loop;
-    double *g; /* borrowed from the arena */
+    double *g;
 } state;
 
 static const pv_param params[] = {
@@ -74,13 +74,7 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     return s == PV_OK ? pvi_paper_step(p, theorem, c->step, most, 0.0) : s;
 }
 
-static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
-{
-    state *s = s_;
-    const cfg *c = c_;
-    s->g = pv_arena_f64(a, p->d);
-    return s->g ? pvi_loop_init(&s->loop, &c->loop, p, a) : PV_E_NOMEM;
-}
+static const pv_state arrays[] = { PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { 0, 0 } };
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
 {
@@ -107,7 +101,8 @@ const pv_optimizer_ops pv_optimizer_pmd = {
     .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_full, NULL } },
     .resolve = resolve,
     .plan = pvi_loop_plan,
-    .init = init,
+    .state = arrays,
+    .init = pvi_loop_start,
     .step = step,
     .steps = pvi_loop_steps,
     .noise = noise,

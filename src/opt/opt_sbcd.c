@@ -96,6 +96,7 @@ static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv
     double least;
     const pv_status s = pvi_noise_check(p->ctx, c->noise, K, &least);
     if (s != PV_OK) return s;
+    if (pvi_noise_is_constant(c->noise)) return pvi_loop_plan(c_, p, a, total);
     const pv_event **part = pv_arena_get(a, sizeof *part * (size_t)K);
     int64_t parts = 0;
     for (int64_t k = 0, next; part && k < K; k = next) {
@@ -128,18 +129,20 @@ static int64_t layer_room(const pv_problem *p, int64_t layer)
     return (in + 2) * pvi_split_pad(out);
 }
 
+static const pv_state arrays[] = {
+    PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { offsetof(state, m), PV_VECTOR }, { 0, 0 }
+};
+
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
 {
     state *s = s_;
     const cfg *c = c_;
     int64_t room = 0;
     for (int64_t i = 0; i < p->tensors / 2; i++) room += layer_room(p, i);
-    s->g = pv_arena_f64(a, p->d);
-    s->m = pv_arena_f64(a, p->d);
     s->room = pv_arena_get(a, sizeof *s->room * (size_t)room);
-    if (!s->g || !s->m || !s->room) return PV_E_NOMEM;
-    const pv_status st = pvi_noise_check(p->ctx, c->noise, c->epochs, &s->least);
-    return st == PV_OK ? pvi_loop_init(&s->loop, &c->loop, p, a) : st;
+    if (!s->room) return PV_E_NOMEM;
+    pvi_loop_init(&s->loop, &c->loop);
+    return pvi_noise_check(p->ctx, c->noise, c->epochs, &s->least);
 }
 
 /* Where the gates of acct/hidden_sbcd.c are open; otherwise composition is all there is. */
@@ -236,6 +239,7 @@ const pv_optimizer_ops pv_optimizer_sbcd = {
     .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_poisson, NULL } },
     .resolve = resolve,
     .plan = plan,
+    .state = arrays,
     .init = init,
     .step = step,
     .steps = pvi_loop_steps,

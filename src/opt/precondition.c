@@ -31,17 +31,25 @@
 
 static const double clip_trade = 3e-4; /* K0 */
 
-bool pvi_precondition_wanted(const void *cfg)
+enum { MOST_WEIGHTS = 512 }; /* of an eigendecomposition that is not felt */
+
+/* Transformed rows are held beside the others. */
+bool pvi_precondition_fits(const pv_problem *p)
 {
-    return pvi_precondition_on(cfg);
+    return p->joint && p->joint->row_norm > 0.0 && p->d <= MOST_WEIGHTS && (double)p->n * (double)p->d <= 0x1p30;
 }
 
-pv_status pvi_precondition_init(pvi_precondition *m, const pvi_second_cfg *c, const pv_problem *p, pv_arena *a)
+pv_status pvi_precondition_init(pvi_precondition *m, bool on, const pv_problem *p, pv_arena *a)
 {
     m->unit = 1.0;
     m->x = pv_arena_f64(a, p->d);
-    if (pvi_precondition_on(c) && !(m->A = pv_arena_f64(a, p->d * p->d))) return PV_E_NOMEM;
-    return m->x ? PV_OK : PV_E_NOMEM;
+    if (!m->x) return PV_E_NOMEM;
+    if (!on) return PV_OK;
+    m->A = pv_arena_f64(a, p->d * p->d);
+    m->V = pv_arena_f64(a, p->d * p->d);
+    m->e = pv_arena_f64(a, p->d);
+    m->work = pv_arena_f64(a, p->d);
+    return m->A && m->V && m->e && m->work ? PV_OK : PV_E_NOMEM;
 }
 
 /* (2): what is not told from noise is replaced by its mean; false: that is most of it. */
@@ -57,53 +65,53 @@ static bool level(int64_t d, double *e, double t)
 }
 
 /* (3): q, from the eigenvalues above t that M' has. */
-static double typical_length(const pvi_second_cfg *c, const pv_problem *p, const double *e, double t)
+static double typical_length(double noise, const pv_problem *p, const double *e, double t)
 {
     double f = 0.0;
     for (int64_t k = 0; k < p->d; k++) f += fmax(e[k], 0.0) / (fmax(e[k], 0.0) + t);
     f = fmax(f, 1.0);
-    const double a = pvi_second_noise(p, pvi_second_total(c)) * sqrt(f) / p->joint->row_norm;
+    const double a = noise * sqrt(f) / p->joint->row_norm;
     return sqrt(f) * (a > 0.0 ? fmin(fmax(sqrt(clip_trade / a), 1.0), 3.0) : 3.0);
 }
 
 /* (6) */
-static bool noise_is_small(const pvi_precondition *m, const pvi_second_cfg *c, const pv_problem *p)
+static bool noise_is_small(const pvi_precondition *m, double noise, const pv_problem *p)
 {
     static const double steepest = 0.57735026918962576, far = 1e6;
-    const double all = pvi_second_noise(p, pvi_second_total(c)), size = pvi_norm2(m->A, p->d * p->d);
+    const double size = pvi_norm2(m->A, p->d * p->d);
     const double most = p->reg->value(p->reg_cfg, &far, 1) * (double)p->d;
     double slope = 0.0;
     p->reg->grad(p->reg_cfg, &steepest, &slope, 1);
-    return slope * size / sqrt((double)p->d) > 10.0 * all && most < 0.1 * p->joint->grad / p->joint->row_norm;
+    return slope * size / sqrt((double)p->d) > 10.0 * noise && most < 0.1 * p->G / p->joint->row_norm;
 }
 
-pv_status pvi_precondition_learn(pvi_precondition *m, pvi_second *s, const pvi_second_cfg *c, const pv_problem *p, pv_oracle *o,
-                           const double *w, double *v)
+pv_status pvi_precondition_learn(pvi_precondition *m, const pvi_precondition_cost *cost, const pv_problem *p, pv_oracle *o,
+                                 const double *w, double *v)
 {
-    const int64_t d = p->d, units = pvi_second_moment_units(c);
-    double *V = s->trust.A, *e = s->trust.value;
+    const int64_t d = p->d;
+    double *V = m->V, *e = m->e;
     memcpy(v, w, (size_t)d * sizeof *v);
-    if (!pvi_precondition_on(c)) return PV_OK;
+    if (cost->events == 0) return PV_OK;
     pv_status st = pv_transform_room(o); /* before budget is spent to learn how to transform */
-    if (st == PV_OK) st = pv_ask(o, PVI_SECOND_MOMENTS, NULL, (pv_spend) { units, 1.0 }, V); /* (1) */
+    if (st == PV_OK) st = pv_ask(o, cost->ask, NULL, (pv_spend) { cost->events, 1.0 }, V); /* (1) */
     if (st != PV_OK) return st;
-    if ((st = pvi_eigen(d, V, e, s->trust.work)) != PV_OK)
+    if ((st = pvi_eigen(d, V, e, m->work)) != PV_OK)
         return pvi_fail(p->ctx, st, "the noisy second moments have no eigendecomposition");
-    const double b = p->planned[PVI_SECOND_MOMENTS].stddev / sqrt(2.0 * (double)units);
-    const double t = fmax(pvi_second_spread(d, b), 0x1p-20);
+    const double b = p->planned[cost->ask].stddev / sqrt(2.0 * (double)cost->events);
+    const double t = fmax(2.0 * sqrt((double)d) * b, 0x1p-20);
     if (!level(d, e, t)) {
         m->unit = 1.0 / p->joint->row_norm;
         m->A = NULL;
         return PV_OK;
     }
-    const double q = typical_length(c, p, e, t);
+    const double q = typical_length(cost->noise, p, e, t);
     m->unit = q / p->joint->row_norm;
     for (int64_t k = 0; k < d; k++) e[k] = sqrt(fmax(e[k], 0.0) + t) * q; /* of the inverse of A */
     pvi_matvec(d, V, w, m->x);
     for (int64_t k = 0; k < d; k++) m->x[k] *= e[k], e[k] = 1.0 / e[k];
     pvi_matvec_t(d, V, m->x, v);
     pvi_from_eigen(d, V, e, m->A); /* (2) */
-    m->gentle = !(p->reg->props & PV_CONVEX) && noise_is_small(m, c, p);
+    m->gentle = !(p->reg->props & PV_CONVEX) && noise_is_small(m, cost->noise, p);
     return pv_transform_rows(o, m->A);
 }
 
@@ -113,8 +121,7 @@ void pvi_precondition_weights(const pvi_precondition *m, int64_t d, const double
     else memcpy(w, v, (size_t)d * sizeof *w);
 }
 
-static void turn_penalty(const pvi_precondition *m, const pv_problem *p, const double *w, double weight, double *g,
-                         double *H)
+void pvi_precondition_gradient(const pvi_precondition *m, const pv_problem *p, const double *w, double weight, double *g)
 {
     const int64_t d = p->d;
     double *c = m->x;
@@ -122,6 +129,14 @@ static void turn_penalty(const pvi_precondition *m, const pv_problem *p, const d
     p->reg->grad(p->reg_cfg, w, c, d);
     for (int64_t k = 0; k < d; k++)
         for (int64_t i = 0; i < d; i++) g[i] += weight * m->A[k * d + i] * c[k];
+}
+
+static void transform_penalty(const pvi_precondition *m, const pv_problem *p, const double *w, double weight, double *g,
+                              double *H)
+{
+    const int64_t d = p->d;
+    double *c = m->x;
+    pvi_precondition_gradient(m, p, w, weight, g); /* leaves r'(w) in c */
     for (int64_t k = 0; k < d; k++) { /* (5): A diag(r'/w) A; at 0 the limit is r'' */
         double curved = 0.0;
         if (w[k] == 0.0) p->reg->curv(p->reg_cfg, &w[k], &curved, 1);
@@ -138,7 +153,7 @@ void pvi_precondition_penalty(const pvi_precondition *m, const pv_problem *p, co
 {
     const int64_t d = p->d;
     if (m->A) {
-        turn_penalty(m, p, w, weight, g, H);
+        transform_penalty(m, p, w, weight, g, H);
         return;
     }
     memset(m->x, 0, (size_t)d * sizeof *m->x);

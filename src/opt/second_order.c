@@ -35,6 +35,11 @@ int64_t pvi_second_moment_units(const pvi_second_cfg *c)
     return pvi_spread_first(c->share, pvi_second_total(c)); /* (6) */
 }
 
+bool pvi_second_learns(const void *cfg)
+{
+    return ((const pvi_second_cfg *)cfg)->share > 0.0;
+}
+
 void pvi_second_weigh(const void *cfg, const pv_problem *p, pv_joint *j)
 {
     const pvi_second_cfg *c = cfg;
@@ -82,9 +87,9 @@ pv_status pvi_second_init(pvi_second *s, const pvi_second_cfg *c, const pv_probl
     s->left = pvi_second_total(c);
     s->g = pv_arena_f64(a, p->d + p->d * p->d);
     s->H = s->g + p->d;
-    s->h = pv_arena_f64(a, p->d);
-    if (!s->g || !s->h || pvi_trust_open(&s->trust, p->d, a) != PV_OK) return PV_E_NOMEM;
-    return pvi_loop_init(&s->loop, &c->loop, p, a);
+    if (!s->g || pvi_trust_open(&s->trust, p->d, a) != PV_OK) return PV_E_NOMEM;
+    pvi_loop_init(&s->loop, &c->loop);
+    return PV_OK;
 }
 
 double pvi_second_rho(const pv_problem *p)

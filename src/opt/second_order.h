@@ -15,7 +15,7 @@ enum { PVI_SECOND_STEPS, PVI_SECOND_MOMENTS }; /* numbers of the asks */
 typedef struct pvi_second { /* first member of a method's state */
     pvi_loop loop;
     pvi_trust trust;
-    double *g, *H, *h; /* borrowed from the arena; g and H are one answer of the oracle */
+    double *g, *H, *h; /* g and H are one answer of the oracle */
     int64_t left;      /* planned events not spent yet */
 } pvi_second;
 
@@ -44,9 +44,12 @@ typedef struct pvi_second { /* first member of a method's state */
       "number and up to 512 weights, else 0", NULL }
 /* clang-format on */
 
+#define PVI_SECOND_ARRAYS PVI_LOOP_ARRAY, { offsetof(pvi_second, h), PV_VECTOR }
+
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
 int64_t pvi_second_total(const pvi_second_cfg *c);            /* on all steps */
 int64_t pvi_second_moment_units(const pvi_second_cfg *c);     /* before the first, on second moments */
+bool pvi_second_learns(const void *cfg);                      /* are there any? */
 void pvi_second_weigh(const void *cfg, const pv_problem *p, pv_joint *j);
 pv_status pvi_second_plan(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
 /* The Hessian is all noise: so says a warning, from public quantities. */

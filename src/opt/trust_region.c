@@ -84,17 +84,11 @@ static void note_choices(const pvi_second_cfg *c, const pv_problem *p)
     pvi_log(p->ctx, PV_LOG_NOTE,
             "optimizer.radius = %g: the longest step, shortened where the next gradients do not confirm it", c->radius);
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.reach = %g: noise alone changes no %s by much more than that", c->reach,
-            pvi_precondition_on(c) ? "margin" : "weight");
-    if (pvi_precondition_on(c))
+            pvi_second_learns(c) ? "margin" : "weight");
+    if (pvi_second_learns(c))
         pvi_log(p->ctx, PV_LOG_NOTE,
                 "optimizer.share = %g: %lld of %lld releases, to learn in which directions the rows differ", c->share,
                 (long long)pvi_second_moment_units(c), (long long)(pvi_second_moment_units(c) + pvi_second_total(c)));
-}
-
-/* Transformed rows are held beside the others. */
-static bool metric_fits(const pv_problem *p)
-{
-    return p->joint->row_norm > 0.0 && p->d <= PVI_DENSE_TRUST && (double)p->n * (double)p->d <= 0x1p30;
 }
 
 enum { ENOUGH = 8 }; /* of fewer events for the steps a tenth is less than one */
@@ -105,12 +99,12 @@ static pv_status resolve_share(pvi_second_cfg *c, const pv_problem *p, bool pape
     if (asked && (paper || !isnan(c->alpha)))
         return pvi_fail(p->ctx, PV_E_PARAM, "optimizer.share: %s steps in the metric of the weights; leave it out",
                         paper ? "calibration=paper" : "with optimizer.alpha the theory");
-    if (asked && !metric_fits(p))
+    if (asked && !pvi_precondition_fits(p))
         return pvi_fail(p->ctx, PV_E_PARAM,
                         "optimizer.share needs a binary or numeric loss, at most %d weights and %.0f numbers in all: "
                         "leave it out",
                         PVI_DENSE_TRUST, 0x1p30);
-    const bool learn = !paper && isnan(c->alpha) && isfinite(p->mu) && metric_fits(p) && p->joint->convex;
+    const bool learn = !paper && isnan(c->alpha) && isfinite(p->mu) && pvi_precondition_fits(p) && p->joint->convex;
     if (isnan(c->share)) c->share = learn && pvi_second_total(c) >= ENOUGH ? 0.1 : 0.0;
     return PV_OK;
 }
@@ -131,7 +125,7 @@ pv_status pvi_trust_region_resolve(void *c_, const pv_problem *p)
     if (c->loop.steps == PV_AUTO_I64) c->loop.steps = paper ? 8 : 48;
     const pv_status st = resolve_share(c, p, paper);
     if (st != PV_OK) return st;
-    if (!paper && isnan(c->reach)) c->reach = pvi_precondition_on(c) ? 1.0 : p->joint->convex ? 10.0 : 0.3;
+    if (!paper && isnan(c->reach)) c->reach = pvi_second_learns(c) ? 1.0 : p->joint->convex ? 10.0 : 0.3;
     if (isnan(c->weight)) c->weight = paper ? 1.0 : 0.7;
     if (isnan(c->radius)) c->radius = paper ? 3.0 : 4.0;
     if (isnan(c->damping)) c->damping = paper ? 0.0 : p->joint->convex ? 0.3 : 1.0;
@@ -140,22 +134,19 @@ pv_status pvi_trust_region_resolve(void *c_, const pv_problem *p)
     return PV_OK;
 }
 
+#define ARRAY(name, shape) { offsetof(pvi_trust_region, name), shape }
+const pv_state pvi_trust_region_arrays[] = {
+    PVI_SECOND_ARRAYS,     ARRAY(v, PV_VECTOR), ARRAY(out, PV_VECTOR),  ARRAY(at, PV_VECTOR),
+    ARRAY(loss, PV_VECTOR), ARRAY(base, PV_VECTOR), ARRAY(g, PV_VECTOR), ARRAY(h, PV_VECTOR),
+    ARRAY(H, PV_SQUARE),    ARRAY(mean, PV_SQUARE), { 0, 0 },
+};
+
 pv_status pvi_trust_region_init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
 {
     pvi_trust_region *s = s_;
     const pvi_second_cfg *c = c_;
     s->arena = a;
-    s->v = pv_arena_f64(a, p->d);
-    s->out = pv_arena_f64(a, p->d);
-    s->at = pv_arena_f64(a, p->d);
-    s->loss = pv_arena_f64(a, p->d);
-    s->base = pv_arena_f64(a, p->d);
-    s->g = pv_arena_f64(a, p->d);
-    s->h = pv_arena_f64(a, p->d);
-    s->H = pv_arena_f64(a, p->d * p->d);
-    s->mean = pv_arena_f64(a, p->d * p->d);
-    if (!s->v || !s->out || !s->at || !s->loss || !s->base || !s->g || !s->h || !s->H || !s->mean) return PV_E_NOMEM;
-    if (pvi_precondition_init(&s->metric, c, p, a) != PV_OK) return PV_E_NOMEM;
+    if (pvi_precondition_init(&s->metric, pvi_second_learns(c), p, a) != PV_OK) return PV_E_NOMEM;
     return pvi_second_init(&s->s, c, p, a);
 }
 
@@ -313,7 +304,9 @@ static void move_base(pvi_trust_region *s, int64_t d)
 
 static pv_status begin(pvi_trust_region *s, const pvi_second_cfg *c, const pv_problem *p, pv_oracle *o, const double *w)
 {
-    const pv_status st = pvi_precondition_learn(&s->metric, &s->s, c, p, o, w, s->v);
+    const pvi_precondition_cost cost = { PVI_SECOND_MOMENTS, pvi_second_moment_units(c),
+                                         pvi_second_noise(p, pvi_second_total(c)) };
+    const pv_status st = pvi_precondition_learn(&s->metric, &cost, p, o, w, s->v);
     s->radius = c->radius * s->metric.unit;
     for (int64_t t = 1; t <= c->loop.steps; t++)
         s->walk = hypot(s->walk, pvi_second_noise(p, pvi_second_units(c, t)));

@@ -2,6 +2,7 @@
 #ifndef PVI_TRUST_REGION_H
 #define PVI_TRUST_REGION_H
 #include "opt/precondition.h"
+#include "opt/second_order.h"
 
 typedef struct pvi_trust_region {
     pvi_second s;
@@ -20,6 +21,7 @@ typedef struct pvi_trust_region {
 } pvi_trust_region;
 
 extern const pv_param pvi_trust_region_params[];
+extern const pv_state pvi_trust_region_arrays[];
 pv_status pvi_trust_region_resolve(void *c, const pv_problem *p);
 pv_status pvi_trust_region_init(void *s, const void *c, const pv_problem *p, pv_arena *a);
 pv_status pvi_trust_region_step(void *s, const void *c, const pv_problem *p, int64_t t, pv_oracle *o, double *w);

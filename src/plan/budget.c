@@ -17,6 +17,17 @@
 
 enum { FEW_ROWS = 100 }; /* fewer are warned of */
 
+static const double least_delta = 1e-12; /* chosen without being asked: below it draws have no share for their accuracy */
+
+static void set_delta(pvi_job *j)
+{
+    const double asked = j->plan->s.delta, own = pow(10.0, floor(-log10(10.0 * (double)j->dom.n)));
+    j->prob.delta = isnan(asked) ? fmax(own, least_delta) : asked;
+    if (!isnan(asked)) return;
+    pvi_log(j->ctx, PV_LOG_NOTE, "delta = %g: %s", j->prob.delta,
+            own < least_delta ? "the least that is chosen for tables of any size" : "the power of ten at most 1/(10 n)");
+}
+
 pv_status pvi_job_budget(pvi_job *j)
 {
     pvi_settings *s = &j->plan->s;
@@ -24,22 +35,15 @@ pv_status pvi_job_budget(pvi_job *j)
     j->prob.mu = INFINITY;
     if (!j->private_run) return PV_OK;
     j->prob.epsilon = s->epsilon;
-    j->prob.delta = isnan(s->delta) ? pow(10.0, floor(-log10(10.0 * (double)j->dom.n))) : s->delta;
-    if (isnan(s->delta)) pvi_log(j->ctx, PV_LOG_NOTE, "delta = %g: the power of ten below 1/(10 n)", j->prob.delta);
+    set_delta(j);
     if (j->dom.n < FEW_ROWS)
         pvi_log(j->ctx, PV_LOG_WARN,
-                "%lld rows: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
+                "%lld row%s: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
                 "model",
-                (long long)j->dom.n, FEW_ROWS,
+                (long long)j->dom.n, j->dom.n == 1 ? "" : "s", FEW_ROWS,
                 isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
     pvi_strength_log(j->ctx, &(pvi_claim) { s->epsilon, j->prob.delta, (double)j->dom.n, j->prob.relation, 1 });
-    const pv_event one = { .kind = PV_EV_GAUSSIAN, .a = 1.0 };
-    pvi_cost cost;
-    double z;
-    const pv_status st =
-        pvi_calibrate(j->ctx, "gaussian", j->prob.relation, &one, s->epsilon, j->prob.delta, &z, &cost);
-    if (st == PV_OK) j->prob.mu = 1.0 / z;
-    return st;
+    return pvi_gaussian_mu(j->ctx, j->prob.relation, s->epsilon, j->prob.delta, &j->prob.mu);
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------------------- */
@@ -186,15 +190,27 @@ static double replace_share(const pvi_job *j)
     return share;
 }
 
+/* Noise set by hand, or a budget next to the limit of pvi_draws_share: only now it is known on which side the cost is.  Where it
+ * is above the limit with a share and at most there without one, it is claimed to be just above, without a share. */
+static pv_status other_share(pvi_job *j, double share)
+{
+    const pvi_cost before = j->cost;
+    j->draws = share;
+    const pv_status s = account(j, j->prob.relation, j->events, &j->cost);
+    const double claim = s == PV_OK ? pvi_cert_claim(j->cost.epsilon, j->prob.epsilon) : NAN;
+    if (s != PV_OK || pvi_draws_share(claim, j->prob.delta) == share) return s;
+    if (share > 0.0) j->cost = before;
+    j->draws = 0.0;
+    j->cost.epsilon = fmax(j->cost.epsilon, nextafter(PVI_DRAWS_LIMIT, INFINITY));
+    return PV_OK;
+}
+
 static pv_status set_cost(pvi_job *j)
 {
     pv_status s = account(j, j->prob.relation, j->events, &j->cost);
     const double share =
         s == PV_OK ? pvi_draws_share(pvi_cert_claim(j->cost.epsilon, j->prob.epsilon), j->prob.delta) : 0.0;
-    if (s == PV_OK && share != j->draws) { /* noise set by hand: only now it is known which side of (1) it is on */
-        j->draws = share;
-        s = account(j, j->prob.relation, j->events, &j->cost);
-    }
+    if (s == PV_OK && share != j->draws) s = other_share(j, share);
     if (s == PV_OK) s = check_draws(j);
     if (s != PV_OK) return s;
     if (j->cost.epsilon > j->prob.epsilon)

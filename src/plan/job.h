@@ -29,6 +29,7 @@ struct pv_plan {
     pvi_pair *pairs;
 };
 struct pvi_job;
+const char *pvi_key_prefix(pv_kind kind); /* of the settings of its plug-ins: "model."; "": they have none */
 extern const pv_param pvi_settings_params[]; /* without data.*                                            */
 pv_status pvi_plugin_cfg(pv_plan *plan, pv_arena *a, const char *prefix, const pv_plugin *head, void **cfg);
 /* `accountant` with the settings accountant.*, as acct.h takes it. */
@@ -57,6 +58,7 @@ typedef struct pvi_job {
     void *opt_cfg;
     pv_domain dom;
     bool features_measured;
+    char image[72]; /* shape of images that was found, not declared; "": none                              */
     pv_problem prob;
     bool sparse;     /* CSR rows, of a model that adds them to the grid one by one                          */
     pv_joint joint;  /* constants of second derivatives, and how the optimiser weighs them                  */

@@ -95,12 +95,12 @@ static pv_status check_second(pvi_job *j)
 /* What resolve may look at: every bound but those that depend on the scale. */
 static pv_status open_second(pvi_job *j)
 {
-    if (!(j->opt->needs & PV_HESSIAN)) return PV_OK;
-    const pv_status s = check_second(j);
-    if (s != PV_OK) return s;
+    const bool needed = j->opt->needs & PV_HESSIAN;
+    const pv_status s = needed ? check_second(j) : PV_OK;
+    if (s != PV_OK || !j->model.ops->hess) return s;
     j->joint.grad = j->prob.G;
     j->model.ops->hess->bounds(j->model.cfg, &j->dom, &j->joint);
-    if (!(j->joint.hess >= 0x1p-40 && j->joint.hess <= 0x1p40))
+    if (needed && !(j->joint.hess >= 0x1p-40 && j->joint.hess <= 0x1p40))
         return pvi_fail(j->ctx, PV_E_PARAM, "the Hessian of one row has no usable bound: %g", j->joint.hess);
     j->prob.joint = &j->joint;
     return PV_OK;

@@ -23,17 +23,17 @@ const pv_param pvi_settings_params[] = {
         "on|off"),
     ROW("budget.epsilon", PV_F64, epsilon, 1.0, 1e-9, PVI_EPSILON_MOST, true, "epsilon, the privacy budget", NULL),
     ROW("budget.delta", PV_F64, delta, PV_AUTO, 2 * PVI_DELTA_LEAST, PVI_DELTA_MOST, true,
-        "delta, the failure probability; auto: the power of ten below 1/(10 n)", NULL),
+        "delta, the failure probability; auto: the power of ten at most 1/(10 n)", NULL),
     ROW("budget.relation", PV_ENUM, relation, 0, 0, 0, true, "neighbours: one row zeroed out, or one row replaced",
         "zero-out|replace"),
     ROW("budget.noise_multiplier", PV_F64, noise_multiplier, PV_AUTO, 1e-3, 1e9, true,
         "noise / sensitivity; auto: the smallest that meets the budget", NULL),
     ROW("clip", PV_F64, clip, PV_AUTO, 1e-12, 1e12, true,
-        "C, bound on one row's gradient; auto: the loss's own bound, or half of it where noise weighs", NULL),
+        "C, bound on one row's gradient; auto: the loss's own bound, or a half or quarter of it where noise weighs", NULL),
     ROW("sampler", PV_ENUM, sampler, 0, 0, 0, true, "which rows enter a query; auto: the optimiser's own",
         PVI_SAMPLER_CHOICES),
     ROW("sampler.batch", PV_F64, batch, PV_AUTO, 1, 1e15, true,
-        "expected rows per query; auto: all rows, or n/20 within 512 .. 16384", NULL),
+        "expected rows per query; auto: all rows, or n/20 within 512 .. 16384, n/10 for Hessians", NULL),
     ROW("run.threads", PV_I64, threads, 0, 0, 256, false, "threads; 0: one per core", NULL),
     ROW("run.seed", PV_I64, seed, PV_AUTO, 0, 9e15, false, "test source of randomness: the result is NOT PRIVATE",
         NULL),
@@ -69,17 +69,17 @@ void pv_plan_free(pv_plan *plan)
 }
 
 /* The plug-in kinds that have settings, by the prefix of their keys. */
-static const struct {
-    const char *prefix;
-    pv_kind kinds[2];
-} families[] = {
-    { "model.", { PV_KIND_link, PV_KIND_model } },
-    { "reg.", { PV_KIND_reg, PV_KIND_COUNT } },
-    { "set.", { PV_KIND_set, PV_KIND_COUNT } },
-    { "optimizer.", { PV_KIND_optimizer, PV_KIND_COUNT } },
-    { "accountant.", { PV_KIND_accountant, PV_KIND_COUNT } },
+static const char *const prefixes[PV_KIND_COUNT] = {
+    [PV_KIND_link] = "model.",   [PV_KIND_model] = "model.",         [PV_KIND_reg] = "reg.",
+    [PV_KIND_set] = "set.",      [PV_KIND_optimizer] = "optimizer.", [PV_KIND_accountant] = "accountant.",
+    [PV_KIND_reader] = "data.",
 };
-enum { FAMILIES = sizeof families / sizeof *families, MAX_KEYS = 512, KEY_SIZE = 64 };
+enum { MAX_KEYS = 512, KEY_SIZE = 64 };
+
+const char *pvi_key_prefix(pv_kind kind)
+{
+    return prefixes[kind] ? prefixes[kind] : "";
+}
 
 typedef struct key_list {
     int64_t n;
@@ -95,12 +95,10 @@ static void add_keys(key_list *l, const char *prefix, const pv_param *rows)
     }
 }
 
-static void add_family(key_list *l, int f)
+static void add_kind(key_list *l, pv_kind kind)
 {
     const pv_plugin *head;
-    for (int k = 0; k < 2; k++)
-        for (int64_t i = 0; (head = pv_nth(families[f].kinds[k], i)); i++)
-            add_keys(l, families[f].prefix, head->params);
+    for (int64_t i = 0; prefixes[kind] && (head = pv_nth(kind, i)); i++) add_keys(l, prefixes[kind], head->params);
 }
 
 /* epsilon is short for budget.epsilon. */
@@ -120,7 +118,7 @@ static pv_status unknown_key(pv_ctx *ctx, const char *key)
     if (!l) return pvi_nomem(ctx);
     add_keys(l, "", pvi_settings_params);
     add_keys(l, "data.", pvi_data_params);
-    for (int f = 0; f < FAMILIES; f++) add_family(l, f);
+    for (int k = 0; k < PV_KIND_COUNT; k++) add_kind(l, (pv_kind)k);
     const char *near = key_ending(l, key);
     if (!near) near = pvi_nearest(key, l->keys, l->n);
     const pv_status s = near ? pvi_fail(ctx, PV_E_PARAM, "unknown setting %s: did you mean %s? (%s)", key, near, hint)
@@ -132,12 +130,11 @@ static pv_status unknown_key(pv_ctx *ctx, const char *key)
 static bool known_to_some_plugin(const char *key)
 {
     const pv_plugin *head;
-    for (int f = 0; f < FAMILIES; f++) {
-        const size_t n = strlen(families[f].prefix);
-        if (strncmp(key, families[f].prefix, n) != 0) continue;
-        for (int k = 0; k < 2; k++)
-            for (int64_t i = 0; (head = pv_nth(families[f].kinds[k], i)); i++)
-                if (pvi_param_find(head->params, key + n)) return true;
+    for (int k = 0; k < PV_KIND_COUNT; k++) {
+        const size_t n = strlen(pvi_key_prefix((pv_kind)k));
+        if (n == 0 || strncmp(key, prefixes[k], n) != 0) continue;
+        for (int64_t i = 0; (head = pv_nth((pv_kind)k, i)); i++)
+            if (pvi_param_find(head->params, key + n)) return true;
     }
     return false;
 }
@@ -248,7 +245,8 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     if (job) s.accountant = job->accountant;   /* with its settings */
     if (job) s.model = job->model.named->name; /* without layers: those are model.layers */
     write_rows(pvi_settings_params, &s, "", with_paths, &w);
-    write_rows(pvi_data_params, &plan->s.data, "data.", with_paths, &w);
+    if (job && job->image[0]) s.data.image = job->image;
+    write_rows(pvi_data_params, &s.data, "data.", with_paths, &w);
     if (job) {
         write_rows(job->model.named->params, job->model.named_cfg, "model.", true, &w);
         write_rows(job->prob.reg->head.params, job->prob.reg_cfg, "reg.", true, &w);

@@ -115,12 +115,21 @@ static pv_status open_set(pvi_job *j)
     return j->prob.set->open ? j->prob.set->open(st, j->prob.set_cfg, j->prob.d, j->ctx, j->arena) : PV_OK;
 }
 
+/* The shape of images found in the file goes into the model's settings: other images are refused when it is used. */
+static void note_image(pvi_job *j, const pvi_shape *image)
+{
+    if (j->plan->s.data.image || !image->height) return;
+    snprintf(j->image, sizeof j->image, "%lldx%lldx%lld", (long long)image->height, (long long)image->width,
+             (long long)image->channels);
+}
+
 pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m)
 {
     pv_status s = PV_OK;
     if (m) {
         j->dom = m->domain;
         j->features_measured = m->features_measured;
+        note_image(j, &m->pixels);
     } else if ((s = shape_from_settings(j)) != PV_OK) {
         return s;
     }

@@ -314,21 +314,6 @@ pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *
     return PV_OK;
 }
 
-/* The shape of images found in the file goes into the model's settings: other images are refused when it is used. */
-static pv_status run_images(pv_plan *plan, const pvi_matrix *m, pv_result **out)
-{
-    char shape[72];
-    const char *before = plan->s.data.image;
-    if (!before && m->pixels.height) {
-        snprintf(shape, sizeof shape, "%lldx%lldx%lld", (long long)m->pixels.height, (long long)m->pixels.width,
-                 (long long)m->pixels.channels);
-        plan->s.data.image = shape;
-    }
-    const pv_status s = pvi_run_matrix(plan, m, NULL, NULL, out);
-    plan->s.data.image = before;
-    return s;
-}
-
 pv_status pvi_plan_data(pv_plan *plan, pvi_matrix **out)
 {
     pvi_model_choice choice;
@@ -355,7 +340,7 @@ pv_status pv_plan_run(pv_plan *plan, pv_result **out)
     *out = NULL;
     if (!plan->s.data.path) return pvi_fail(plan->ctx, PV_E_PARAM, "no data: set data.path");
     pv_status s = pvi_plan_data(plan, &m);
-    if (s == PV_OK) s = run_images(plan, m, out);
+    if (s == PV_OK) s = pvi_run_matrix(plan, m, NULL, NULL, out);
     pvi_matrix_free(m);
     return s;
 }

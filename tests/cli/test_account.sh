@@ -126,7 +126,7 @@ fails 2 'privet: epsilon 10000000 is not in [1e-09, 1000000]' calibrate gaussian
 fails 2 'privet: epsilon 0 is not positive' calibrate gaussian --epsilon 0 --delta 1e-5
 fails 2 'privet: epsilon 10000000 is not in [1e-09, 1000000] and not 0' account gaussian z=1 --epsilon 1e7
 fails 2 'privet: epsilon 10000000 is not in [1e-09, 1000000] and not 0' curve gaussian z=1 --epsilon 1e7
-fails 2 'privet: budget.delta=1e-285: a number between 2e-200 and 0.999999999999, or auto, is needed (delta, the failure probability; auto: the power of ten below 1/(10 n))' plan --rows 1000 --features 3 --delta 1e-285
+fails 2 'privet: budget.delta=1e-285: a number between 2e-200 and 0.999999999999, or auto, is needed (delta, the failure probability; auto: the power of ten at most 1/(10 n))' plan --rows 1000 --features 3 --delta 1e-285
 fails 2 'privet: budget.epsilon=1e7: a number between 1e-09 and 1000000 is needed (epsilon, the privacy budget)' plan --rows 1000 --features 3 --epsilon 1e7
 fails 2 'privet: delta=nan: a number is needed' account gaussian z=1 --delta nan
 fails 2 'privet: gaussian has no step; did you mean steps?' account gaussian z=1 step=3 --delta 1e-5

@@ -328,6 +328,31 @@ static void every_allocation_may_fail(void **state)
     pvt_table_free(t);
 }
 
+/* Above 30 no share of delta pays for the accuracy of the draws: a run whose cost is at most 30 without that share and above
+ * it with the share must have a certificate that holds, too. */
+static void budgets_next_to_the_limit_of_the_draws(void **state)
+{
+    (void)state;
+    static const char *const multipliers[] = { "2.1471", "2.147217038798941", "2.1473" };
+    static const char *const budgets[] = { "29.9999", "30", "30.0000001", "30.00001", "30.01" };
+    pvt_table *t = pvt_table_make(500, 3, 2, 1);
+    for (int k = 0; k < 8; k++) { /* noise set by hand, then a budget */
+        const bool by_hand = k < 3;
+        const char *pairs[] = { "optimizer.steps",         "100",
+                                "budget.delta",            "1e-5",
+                                "budget.epsilon",          by_hand ? "100" : budgets[k - 3],
+                                "budget.noise_multiplier", by_hand ? multipliers[k] : "auto",
+                                NULL };
+        pv_plan *p = plan_with(pairs);
+        pv_result *r;
+        const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r); /* verifies its own certificate */
+        PVT_CHECK(s == PV_OK, "%s %s: %s", pairs[5], pairs[7], pv_ctx_errmsg(ctx));
+        pv_result_free(r);
+        pv_plan_free(p);
+    }
+    pvt_table_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -342,6 +367,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(certificates_verify, setup, teardown),
         cmocka_unit_test_setup_teardown(every_optimizer_certifies, setup, teardown),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(budgets_next_to_the_limit_of_the_draws, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
