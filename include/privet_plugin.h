@@ -370,7 +370,8 @@ typedef struct pv_spend { /* planned events that one answer takes, at least 1   
 pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *out);
 static inline pv_status pv_ask_once(pv_oracle *o, const double *at, double *out)
 {
-    return pv_ask(o, 0, at, (pv_spend) { 1, 1.0 }, out);
+    const pv_spend once = { 1, 1.0 };
+    return pv_ask(o, 0, at, once, out);
 }
 /* Room for transformed rows; then: from now on every query sees A x for a row x, A d x d and symmetric, whatever its
  * norm, clipped as before; weights v given to a query stand for w = A v.  Only where joint->row_norm > 0. */

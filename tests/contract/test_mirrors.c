@@ -92,9 +92,13 @@ static double by_definition(const char *name, const double *x, const double *w, 
     return s;
 }
 
+/* A set that it is made for. */
 static const char *set_of(const pv_mirror_ops *m)
 {
-    return m->set ? m->set : "l2ball";
+    const pv_plugin *h;
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_set, i)); i++)
+        if (((const pv_set_ops *)(const void *)h)->props & m->on) return h->name;
+    return "l2ball";
 }
 
 static void every_slot_is_filled(void **state)
