@@ -4,15 +4,22 @@ PREFIX ?= /usr/local
 # Debian's own cmake first: one on the PATH may be a broken shim.  `make CMAKE=...` overrides.
 CMAKE  ?= $(firstword $(wildcard /usr/bin/cmake) cmake)
 CTEST  ?= $(firstword $(wildcard /usr/bin/ctest) ctest)
+# FLAGS=... (options of CMake) belongs to a build folder: without it the folder stays as it was configured, with another
+# one it is configured afresh.
 FLAGS  ?=
+GIVEN  := $(if $(filter file,$(origin FLAGS)),,yes)
+SETUP  := \`make setup\` installs what privet is built with (Debian; as root or through sudo)
 
-.PHONY: all everything configure setup demo test bench coverage install clean format
+.PHONY: all everything configure setup demo test check scripts clang sanitizers sanitize fuzzers replay fuzz bench coverage install clean format
 all: configure
 	@$(CMAKE) --build $(BUILD) --target privet privet_cmd privet_texts
 everything: configure
 	@$(CMAKE) --build $(BUILD)
 configure:
-	@test -f $(BUILD)/build.ninja || $(CMAKE) -G Ninja -B $(BUILD) -S . $(FLAGS)
+	@for tool in $(CMAKE) ninja $(if $(findstring COMPILER,$(FLAGS)),,$(CC)); do \
+	    command -v $$tool >/dev/null || { echo "privet: there is no $$tool; $(SETUP)" >&2; exit 1; }; done
+	@if [ ! -f $(BUILD)/build.ninja ] || { [ -n "$(GIVEN)" ] && [ "$$(cat $(BUILD)/flags 2>/dev/null)" != '$(FLAGS)' ]; }; then \
+	    $(CMAKE) --fresh -G Ninja -B $(BUILD) -S . $(FLAGS) && printf '%s\n' '$(FLAGS)' >$(BUILD)/flags; fi
 setup:
 	@sh tools/bootstrap.sh
 demo: setup
@@ -21,6 +28,34 @@ demo: setup
 test: setup
 	@$(MAKE) --no-print-directory everything
 	@$(CTEST) --test-dir $(BUILD) -LE long -j 2 --output-on-failure
+# What .ci/run does, on the machine of a developer; its parts below can be called one by one.
+check:
+	@bash .ci/run
+scripts:
+	@sh tools/bootstrap.sh shellcheck
+	@sh tools/check_scripts.sh
+clang:
+	@sh tools/bootstrap.sh clang
+	@$(MAKE) --no-print-directory everything BUILD=build-clang FLAGS="-DCMAKE_C_COMPILER=clang -DPRIVET_WERROR=ON"
+# The sanitizers' build is the fuzzers' as well.
+CHECKED = BUILD=build-asan FLAGS="-DCMAKE_C_COMPILER=clang -DPRIVET_FUZZ=ON -DPRIVET_SANITIZE=fuzzer-no-link,address,undefined"
+FUZZ_SECONDS ?= 60
+sanitizers:
+	@sh tools/bootstrap.sh clang llvm
+	@sh tools/bootstrap.sh libclang-rt-$$(clang -dumpversion | sed 's/\..*//')-dev
+# Left out: checker and stat, hours of arithmetic on code that other tests reach too, and tests that are about the tree, the
+# Makefile, a browser or the installation, to which it makes no difference.
+UNCHECKED = contract/test_(tree|headers|symbols)|cli/test_(bootstrap|make|browser|install|readme)
+sanitize: sanitizers
+	@$(MAKE) --no-print-directory everything $(CHECKED)
+	@$(CTEST) --test-dir build-asan -LE 'long|checker|stat' -E '$(UNCHECKED)' -j 2 --output-on-failure
+fuzzers: sanitizers
+	@$(MAKE) --no-print-directory configure $(CHECKED)
+	@$(CMAKE) --build build-asan --target fuzzers
+replay: fuzzers
+	@sh tools/fuzz.sh replay 10 build-asan
+fuzz: fuzzers
+	@sh tools/fuzz.sh grow $(FUZZ_SECONDS) build-asan
 bench: setup
 	@$(MAKE) --no-print-directory all
 	@$(CMAKE) --build $(BUILD) --target benches
@@ -36,7 +71,7 @@ coverage:
 install: all
 	@$(CMAKE) --install $(BUILD) --prefix $(PREFIX)
 clean:
-	@rm -rf $(BUILD) build-coverage
+	@rm -rf $(BUILD) build-coverage build-clang build-asan
 format:
 	@sh tools/bootstrap.sh clang-format
 	@find include src cli tests bench examples -name '*.[ch]' | xargs clang-format -i

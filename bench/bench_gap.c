@@ -3,10 +3,10 @@
  *   bench_gap RUNS[:FIRST] DATA SCHEMA setting=value ... [-- setting=value ...] ...          (SCHEMA -: none)
  *
  * The settings before the first `--` hold for all; each later group is one variant, run RUNS times (seeds FIRST,
- * FIRST + 1, ..., from 1 unless said, so the numbers can be repeated, and none of the runs is private).  The minimum is the lowest value that several
- * trust-region runs without privacy reach; where a penalty has many local minima a gap may be negative.  Of every variant:
- * mean, standard deviation and least of the gap, mean gradient norm, smallest eigenvalue of the Hessian, accuracy, seconds.
- * Whatever is printed here is computed on the rows without noise. */
+ * FIRST + 1, ..., from 1 unless said, so the numbers can be repeated, and none of the runs is private).  The minimum
+ * is the lowest value that several trust-region runs without privacy reach; where a penalty has many local minima a
+ * gap may be negative.  Of every variant: mean, standard deviation and least of the gap, mean gradient norm, smallest
+ * eigenvalue of the Hessian, accuracy, seconds.  Whatever is printed here is computed on the rows without noise. */
 #include "core/eigen.h"
 #include "run/run.h"
 

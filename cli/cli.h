@@ -177,7 +177,7 @@ void plot_diagonal(const plot *p, bool falling);
 void plot_text(const plot *p, double x, double y, const char *anchor, const char *text);
 void plot_close(const plot *p);
 
-/* ---- report (html.c, figures.c) ----------------------------------------------------------------------------------------- */
+/* ---- report (html.c, figures.c) -------------------------------------------------------------------------------- */
 typedef struct findings { /* what a report is made of; p NULL: not there */
     jv certificate, verification, curve, metrics, schema;
     const char *model_file, *data_file; /* without folders: a page is passed on */

@@ -1,7 +1,8 @@
 /* figures.c - the part of a report that says how good the model is on labelled rows.
  *
  * These figures are computed from the rows of DATA without noise: no guarantee covers them, and exact counts tell
- * whoever knows all of those rows but one what the last one's label is.  A report is made for passing on, so by default
+ * whoever knows all of those rows but one what the last one's label is.  A report is made for passing on, so by
+ * default
  *   (1)  shares are rounded to a step that holds at least ten of the rows they are about,
  *   (2)  what is about fewer than 200 rows is left out, and so is everything about the training rows.
  * That is care, not a proof, and the page says so.  --exact shows everything as it is, marked. */

@@ -6,7 +6,7 @@
 
 #define SETTINGS OPT_PLAN | OPT_DATA
 #define RELEASES                                                                                                     \
-    "[gaussian z=Z | laplace scale=B | select eps0=E | ball delta0=D | eps-delta eps0=E delta0=D | noisy-gd ...] "    \
+    "[gaussian z=Z | laplace scale=B | select eps0=E | ball delta0=D | eps-delta eps0=E delta0=D | noisy-gd ...] "   \
     "[q=Q] [steps=T]"
 
 const command cli_commands[] = {

@@ -9,7 +9,8 @@
     "\"budget.epsilon\":1.5,\"budget.delta\":1e-05,\"budget.relation\":\"zero-out\",\"privacy\":\"on\","             \
     "\"list\":[true,null,{}]}"
 
-/* BLAKE2b of the header and the weights of fixture_model, computed apart: test_model_file.c tells when they are wrong. */
+/* BLAKE2b of the header and the weights of fixture_model, computed apart: test_model_file.c tells when they
+ * are wrong. */
 #define FIXTURE_HEADER  "7731ac35e2b5e60fd43d1a21aad138817adcaeee5915d427cac6ce06c6df4d07"
 #define FIXTURE_WEIGHTS "a36064fe1f1f4d0a615d55a1ea981a06c1cb2462fa4dfc9bffd77eadff6aa2ad"
 

@@ -4,8 +4,8 @@
  * accountants are asked: other noise, delta, numbers of releases and rows, samplers, shapes of the event tree, other
  * accountants, constants of the bound under assumptions.  The rest change one number of the text, or one byte, and
  * repair the checksum.  Numbers are ordinary or extreme.  Nothing is expected of the answer but that it is one: a
- * status with one line.  A question that takes MOST_SECONDS of processor time is printed and ends the test; the slowest
- * is reported. */
+ * status with one line.  A question that takes MOST_SECONDS of processor time is printed and ends the test; the
+ * slowest is reported. */
 #ifndef MUTANTS_H
 #define MUTANTS_H
 #include "corpus.h"
@@ -76,7 +76,7 @@ static int64_t some_count(mutants *m)
     return draw(m, 4) ? (int64_t)pow(1e4, pvt_uniform(&m->seed)) : odd[draw(m, sizeof odd / sizeof *odd)];
 }
 
-/* ---- event trees ------------------------------------------------------------------------------------------------ */
+/* ---- event trees ----------------------------------------------------------------------------------------------- */
 
 static double leaf_value(pv_ev_kind kind, double z)
 {
@@ -142,7 +142,7 @@ static pv_event *shape(mutants *m, pv_arena *a, const pvi_cert *c, pv_ev_kind ki
     return e;
 }
 
-/* ---- mutants whose fields agree ------------------------------------------------------------------------------------ */
+/* ---- mutants whose fields agree -------------------------------------------------------------------------------- */
 
 static void other_rows(mutants *m, pvi_cert *c)
 {
@@ -226,7 +226,7 @@ static void agreeing(mutants *m, pv_arena *a, pvi_cert *c)
     if (draw(m, 4) == 0 && strcmp(c->optimizer, "sbcd") == 0) other_conditional(m, a, c);
 }
 
-/* ---- mutants of the text ------------------------------------------------------------------------------------------- */
+/* ---- mutants of the text --------------------------------------------------------------------------------------- */
 
 static void repair_checksum(pvi_str *b)
 {
@@ -259,7 +259,7 @@ static void edited(mutants *m, const char *text, size_t len, pvi_str *b)
     repair_checksum(b);
 }
 
-/* ---- asking --------------------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------------------------- */
 
 static void ask(mutants *m, int64_t number, const char *text, size_t len)
 {

@@ -28,7 +28,8 @@
         }                                                                                                          \
     } while (0)
 #define PVT_TRUE(cond) PVT_CHECK(cond, "is false")
-#define PVT_IS(got, want) PVT_CHECK((long long)(got) == (long long)(want), "got %lld, want %lld", (long long)(got), (long long)(want))
+#define PVT_IS(got, want)                                                                                            \
+    PVT_CHECK((long long)(got) == (long long)(want), "got %lld, want %lld", (long long)(got), (long long)(want))
 #define PVT_OK(expr) PVT_IS(expr, PV_OK)
 #define PVT_NEAR(got, want, tol)                                                                                   \
     PVT_CHECK(fabs((double)(got) - (double)(want)) <= (tol), "got %.17g, want %.17g", (double)(got), (double)(want))

@@ -1,7 +1,8 @@
 #!/bin/sh
 # bootstrap.sh [package ...] - install the Debian packages privet is built with, and any named ones.
 #
-# Installs only what is missing, as root or through sudo; says nothing when nothing is missing.
+# Installs only what is missing, as root or through sudo; says nothing when nothing is missing.  A name such as zlib1g-dev:arm64
+# is for another architecture, which is made known to dpkg first.
 set -eu
 
 packages="gcc g++ make cmake ninja-build pkg-config libsodium-dev libopenblas-dev liblapacke-dev
@@ -47,6 +48,14 @@ else
 fi
 
 printf 'bootstrap: installing%s\n' "$missing"
+for package in $missing; do
+    case $package in
+    *:*)
+        dpkg --print-foreign-architectures | grep -qx "${package#*:}" || $as_root dpkg --add-architecture "${package#*:}" ||
+            die "dpkg --add-architecture ${package#*:} failed"
+        ;;
+    esac
+done
 apt="$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -19,7 +19,7 @@ once() { # train file, test file, settings...: accuracy AUC
 line() { # name, settings in words, train file, test file, settings...
     name=$1 words=$2
     shift 2
-    for run in 1 2 3 4 5; do once "$@"; done | awk -v name="$name" -v words="$words" '
+    for _ in 1 2 3 4 5; do once "$@"; done | awk -v name="$name" -v words="$words" '
         { a += $1; aa += $1 * $1; u += $2; n++ }
         END { a /= n; s = sqrt((aa / n - a * a > 0 ? aa / n - a * a : 0) * n / (n - 1))
               printf "| %s | %s | %.4f ± %.4f | %.4f |\n", name, words, a, s, u / n }'

@@ -49,6 +49,7 @@ sweep() { # one settings line each
 }
 
 echo what,set,epsilon,accuracy,spread,settings
+# shellcheck disable=SC2048  # words, and some by default
 for set in ${*:-ijcnn1 covtype}; do
     open_set "$set"
     for epsilon in $epsilons; do

@@ -29,6 +29,7 @@ each_sigma() { # part, epsilon, settings...
 }
 
 echo part,sigma,epsilon,accuracy,spread
+# shellcheck disable=SC2048  # words, and some by default
 for part in ${*:-defaults smoothing paper tuned}; do
     for epsilon in $epsilons; do
         case $part in

@@ -36,6 +36,7 @@ methods() { # part, rows, image, train file, test file, sigmas of sgd, settings.
 mnist=$data/mnist/train-images-idx3-ubyte.gz mnist_test=$data/mnist/t10k-images-idx3-ubyte.gz
 cifar=$data/cifar10 cifar_test=$data/cifar10/test_batch.bin.bz2
 echo part,setting,epsilon,accuracy,spread
+# shellcheck disable=SC2048  # words, and some by default
 for part in ${*:-defaults mnist}; do
     case $part in
     defaults)

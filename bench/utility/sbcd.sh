@@ -83,6 +83,7 @@ free() {
 }
 
 echo run,seed,accuracy,epsilon,composition,hidden_state
+# shellcheck disable=SC2048  # words, and some by default
 for part in ${*:-point table1 free}; do
     case $part in
     point | table1 | free) "$part" ;;

@@ -17,7 +17,7 @@ case $set in
 esac
 i=1
 while [ $i -le "$runs" ]; do
-    # settings is split on purpose
+    # shellcheck disable=SC2086  # settings is split on purpose
     "$privet" train "$train" model=softmax data.transform=scatter data.norm=unit optimizer.momentum=0.9 \
         optimizer.output=average run.threads=1 $settings --epsilon "$epsilon" --delta 1e-5 --out "$work/m.pvt" --quiet >/dev/null
     spent=$("$privet" verify "$work/m.pvt" --json | sed -n 's/^ *"epsilon": \([0-9.e-]*\).*/\1/p' | head -1)

@@ -4,6 +4,7 @@
 # Runs are seeded, so repeatable and NOT PRIVATE; SEEDS="1 2 3" changes which (five by default).
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$here/../.." && pwd)
+# shellcheck disable=SC2034  # for the scripts that source this one
 data=${PRIVET_DATA:-$tree/../shared/data}
 privet=${PRIVET_COMMAND:-$tree/build/privet}
 seeds=${SEEDS:-1 2 3 4 5}

@@ -106,8 +106,8 @@ static double group_excess(const run *r, double e, double delta, pv_status *s)
 }
 
 /* Smallest e found with (1 + e^e) delta_ub(e) <= delta.  Only values for which the bound was evaluated and holds are
- * returned, so the search need not assume monotonicity.  ln delta against e is smooth: false position, with the value at
- * an end that stays halved (Illinois), and each guess moved a little to the side that is still open. */
+ * returned, so the search need not assume monotonicity.  ln delta against e is smooth: false position, with the value
+ * at an end that stays halved (Illinois), and each guess moved a little to the side that is still open. */
 static pv_status group_epsilon(const run *r, double delta, double *eps)
 {
     pv_status s;

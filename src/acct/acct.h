@@ -60,10 +60,11 @@ double pvi_meter_fraction(const pvi_meter *m);                   /* leaves spent
 double pvi_add_up(double x, double y);
 double pvi_mul_up(double x, double y);
 double pvi_div_up(double x, double y); /* y > 0 */
-/* One of the values e^{k width} on one side of x > 0, at most width away in ln, rounding apart; 0 stays.  width >= 2^-20. */
+/* One of the values e^{k width} on one side of x > 0, at most width away in ln, rounding apart; 0 stays.
+ * width >= 2^-20. */
 double pvi_snap(double x, double width, bool above);
 
-/* ---- events of the steps of a second-order method (spread.c): of step t, of all, and of second moments before them --- */
+/* ---- events of the steps of a second-order method (spread.c): of one step, of all, of second moments before --- */
 int64_t pvi_spread_units(double growth, int64_t steps, int64_t t);
 int64_t pvi_spread_total(double growth, int64_t steps);
 int64_t pvi_spread_first(double share, int64_t total);

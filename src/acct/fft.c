@@ -6,11 +6,11 @@
  *   (3) E_j = (Z_j + conj Z_{M-j})/2, O_j = (Z_j - conj Z_{M-j})/2i, t = e^{-2 pi i j/N} O_j:
  *       X_j = E_j + t, X_{M-j} = conj(E_j - t)
  *
- * Error, u = 2^-53, in the 2-norm and relative to it, to first order in u (which a factor 2 more than covers).  A root
- * is off by 3 u: its angle, at most pi/4, by 2 roundings, its sine and cosine by one unit in the last place each.  A
- * complex product is off by 5^(1/2) u (Brent, Percival, Zimmermann 2007), a sum by u.  All steps of (2) are
- * orthogonal up to a factor, so their errors add up: 5^(1/2) + 3 + 2 < 7.25 for each factor 4, 6.25 for a factor 2, and
- * 1 + 5^(1/2) + 3 + 1 < 7.25 for (3).  Together
+ * Error, u = 2^-53, in the 2-norm and relative to it, to first order in u (which a factor 2 more than covers).  A
+ * root is off by 3 u: its angle, at most pi/4, by 2 roundings, its sine and cosine by one unit in the last place
+ * each.  A complex product is off by 5^(1/2) u (Brent, Percival, Zimmermann 2007), a sum by u.  All steps of (2) are
+ * orthogonal up to a factor, so their errors add up: 5^(1/2) + 3 + 2 < 7.25 for each factor 4, 6.25 for a factor 2,
+ * and 1 + 5^(1/2) + 3 + 1 < 7.25 for (3).  Together
  *   (4) |computed - true|_2 <= (3.625 log2 N + 7) u |X|_2 < 8 u log2 N |X|_2, N >= 8, where |X|_2 = N^(1/2) |x|_2.
  *
  * No state is kept and nothing is allocated: the caller brings the room, so threads and forks are free to do as they

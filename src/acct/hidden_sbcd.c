@@ -73,9 +73,9 @@ static void one_epoch(int64_t J, double v, double F2, double T2, double *inverse
 static pv_status largest_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double F2, double T2, double *most)
 {
     const int64_t J = h->batches;
-    double inverse = 0.0, *rate = pvi_alloc(ctx, 2 * sizeof *rate * (size_t)J), *factor = rate + J; /* zeroed */
+    double inverse = 0.0, *rate = pvi_alloc(ctx, 2 * sizeof *rate * (size_t)J); /* zeroed */
     if (!rate) return pvi_nomem(ctx);
-    for (int64_t k = 0; k < h->epochs; k++) one_epoch(J, h->z[k] * h->z[k], F2, T2, &inverse, factor, rate);
+    for (int64_t k = 0; k < h->epochs; k++) one_epoch(J, h->z[k] * h->z[k], F2, T2, &inverse, rate + J, rate);
     bool good = true;
     for (int64_t j = 0; j < J; j++) {
         good = good && rate[j] > 0.0 && isfinite(rate[j]);
@@ -115,7 +115,8 @@ double pvi_hidden_sbcd_epsilon(double rate, double delta)
 const char *const pvi_hidden_sbcd_assumptions[] = {
     "Only the last weights leave the run, and whoever attacks sees no others.",
     "Each layer's problem is treated as if the other layers stood still, although all are trained together.",
-    "A layer's targets are treated as if they did not move with its own weights, although they are computed from them.",
+    "A layer's targets are treated as if they did not move with its own weights, although they are computed from "
+    "them.",
     "Scaling a layer to its spectral norm is treated as if it moved no two weights apart.",
     NULL,
 };

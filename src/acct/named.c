@@ -1,7 +1,7 @@
 /* named.c - an accountant with its settings, as one text: "zcdp:conversion=paper".
  *
- * Settings come one by one, by the key under which they are listed (accountant.conversion); the text is what account.c
- * takes, what a certificate records, and what verify recomputes with. */
+ * Settings come one by one, by the key under which they are listed (accountant.conversion); the text is what
+ * account.c takes, what a certificate records, and what verify recomputes with. */
 #include "acct.h"
 
 static bool has_setting(const pv_plugin *p, const char *key)

@@ -132,8 +132,8 @@ void pvi_pld_lattice_near(pvi_pld_job *b, double slope);
 pvi_pld_window pvi_pld_choose_window(const pvi_pld_job *b, double reach);
 
 /* ---- answers (pld_bracket.c) ----------------------------------------------------------------------------- */
-/* Certified bounds on epsilon at delta > 0; INFINITY: losses are infinite with probability delta or more.  *work grows
- * by what was done; PV_E_NUMERIC: it had reached PVI_PLD_TOTAL before. */
+/* Certified bounds on epsilon at delta > 0; INFINITY: losses are infinite with probability delta or more.  *work
+ * grows by what was done; PV_E_NUMERIC: it had reached PVI_PLD_TOTAL before. */
 pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *work,
                           double *ub, double *lb);
 pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double *work, double *ub);

@@ -9,8 +9,9 @@
  * enough support
  *   (3) E > 0:  mass P at k alone,
  *   (4) E < 0:  mass P at k - 1 alone,
- * which only lowers losses, since x_{k-1} is not above the cell's (pld_mass.c (3)); the unsupported share may also go to k + 1 or k - 1 and lean to the other side
- * from there.  Everything is linear in the cell, so shares can be treated differently.
+ * which only lowers losses, since x_{k-1} is not above the cell's (pld_mass.c (3)); the unsupported share may also go
+ * to k + 1 or k - 1 and lean to the other side from there.  Everything is linear in the cell, so shares can be
+ * treated differently.
  *
  * Rounding  m may be too small in (1) and too large in (2), both of which lower the curve; factors 1 +- 16 u. */
 #include <stdlib.h>

@@ -40,8 +40,8 @@ enum { PVI_RANGE_TEXT = 128 };
 void pvi_range_text(pvi_range_id id, double x, char text[PVI_RANGE_TEXT]);
 
 /* ---- loops ----------------------------------------------------------------------------------------------
- * Loops that end by comparing doubles: name, cap, whether some are meant to end at it.  Where each cap comes from is in
- * docs/accountants/limits.md; what happens when one is reached is written beside the loop and is the safe side. */
+ * Loops that end by comparing doubles: name, cap, whether some are meant to end at it.  Where each cap comes from is
+ * in docs/accountants/limits.md; what happens when one is reached is written beside the loop and is the safe side. */
 #define PVI_LOOPS(X)                                                                                                 \
     X(GDP_NEWTON, 400, false)                                                                                        \
     X(GDP_MOVE, 1200, false)                                                                                         \

@@ -1,7 +1,7 @@
 /* scale.c - what epsilon and delta mean, in words and colours: the one scale of every output.
  *
- * A guess.  A coin decides which of two neighbouring tables is used, and whoever sees the result guesses which it was.
- * With a, b the chances of a wrong guess on either table, (epsilon, delta) in both directions says
+ * A guess.  A coin decides which of two neighbouring tables is used, and whoever sees the result guesses which it
+ * was.  With a, b the chances of a wrong guess on either table, (epsilon, delta) in both directions says
  *   (1)  1 - a <= e^epsilon b + delta,   1 - b <= e^epsilon a + delta.
  * Their sum is a + b >= 2 (1 - delta) / (1 + e^epsilon), so that
  *   (2)  P[right] = 1 - (a + b)/2 <= 1 - (1 - delta) / (1 + e^epsilon) = (e^epsilon + delta) / (1 + e^epsilon).

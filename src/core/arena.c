@@ -1,7 +1,11 @@
 /* arena.c - scratch memory freed as a whole: a list of chunks, 64-byte aligned pieces. */
 #include "core.h"
 
-enum { ALIGN = 64, CHUNK = 1 << 16 };
+#ifndef PVI_ARENA_CHUNK
+#define PVI_ARENA_CHUNK (1 << 16) /* tests set 1, so that every piece is an allocation that can fail */
+#endif
+
+enum { ALIGN = 64, CHUNK = PVI_ARENA_CHUNK };
 
 typedef struct chunk {
     struct chunk *next;

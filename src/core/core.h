@@ -112,8 +112,8 @@ double pvi_digits_up(double x, int digits); /* x > 0 rounded up to so many decim
 void pvi_param_defaults(const pv_param *rows, void *cfg);
 /* Parses, range-checks and stores one value.  `prefix` ("optimizer.") names the key in messages;
  * strings are copied to the arena. */
-pv_status pvi_param_set(pv_ctx *ctx, pv_arena *a, const char *prefix, const pv_param *rows, void *cfg, const char *key,
-                        const char *value);
+pv_status pvi_param_set(pv_ctx *ctx, pv_arena *a, const char *prefix, const pv_param *rows, void *cfg,
+                        const char *key, const char *value);
 const pv_param *pvi_param_find(const pv_param *rows, const char *key);
 void pvi_param_text(const pv_param *row, const void *cfg, pvi_str *out); /* the value as it would be set */
 void pvi_param_json(const pv_param *row, const void *cfg, pvi_jw *w, const char *key);

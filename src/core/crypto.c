@@ -10,7 +10,8 @@ _Static_assert(sizeof(crypto_generichash_state) <= sizeof(pvi_hasher), "hasher t
 pv_status pvi_entropy(pv_ctx *ctx, void *out, size_t size)
 {
     uint8_t *p = out;
-    if (sodium_init() < 0) return pvi_fail(ctx, PV_E_RNG, "libsodium could not start: no secure randomness, refusing to run");
+    if (sodium_init() < 0)
+        return pvi_fail(ctx, PV_E_RNG, "libsodium could not start: no secure randomness, refusing to run");
     while (size > 0) {
         const ssize_t n = getrandom(p, size > 256 ? 256 : size, 0);
         if (n <= 0) return pvi_fail(ctx, PV_E_RNG, "the operating system gave no randomness: refusing to run");

@@ -56,7 +56,8 @@ void pvi_f64_text(double x, char out[32])
 }
 
 /* The smallest m at or above x / 10^k, for the k that gives m so many digits; x itself is finite and > 0.  Where 10^k
- * is no double of full precision any more (x below about 1e-290), x stays as it is: there is no room for rounding up. */
+ * is no double of full precision any more (x below about 1e-290), x stays as it is: there is no room for
+ * rounding up. */
 double pvi_digits_up(double x, int digits)
 {
     enum { TRIES = 8 }; /* the quotient is off by a few last digits of a double, m by one at most */

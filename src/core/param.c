@@ -53,7 +53,8 @@ static pv_status bad_range(pv_ctx *ctx, const char *prefix, const pv_param *r, c
     pvi_f64_text(r->lo, lo);
     pvi_f64_text(r->hi, hi);
     return pvi_fail(ctx, PV_E_PARAM, "%s%s=%s: %s between %s and %s%s is needed (%s)", prefix, r->key, value,
-                    r->type == PV_I64 ? "a whole number" : "a number", lo, hi, isnan(r->def) ? ", or auto," : "", r->help);
+                    r->type == PV_I64 ? "a whole number" : "a number", lo, hi, isnan(r->def) ? ", or auto," : "",
+                    r->help);
 }
 
 static bool parse_bool(const char *v, bool *out)
@@ -76,8 +77,8 @@ static bool parse_whole(const char *v, int64_t *out)
     return true;
 }
 
-pv_status pvi_param_set(pv_ctx *ctx, pv_arena *a, const char *prefix, const pv_param *rows, void *cfg, const char *key,
-                        const char *value)
+pv_status pvi_param_set(pv_ctx *ctx, pv_arena *a, const char *prefix, const pv_param *rows, void *cfg,
+                        const char *key, const char *value)
 {
     const pv_param *r = pvi_param_find(rows, key);
     if (!r) return pvi_fail(ctx, PV_E_PARAM, "unknown setting %s%s", prefix, key);
@@ -89,16 +90,19 @@ pv_status pvi_param_set(pv_ctx *ctx, pv_arena *a, const char *prefix, const pv_p
     switch (r->type) {
     case PV_F64:
         if (automatic) x = PV_AUTO;
-        else if (!pvi_parse_f64(value, strlen(value), &x) || !(x >= r->lo && x <= r->hi)) return bad_range(ctx, prefix, r, value);
+        else if (!pvi_parse_f64(value, strlen(value), &x) || !(x >= r->lo && x <= r->hi))
+            return bad_range(ctx, prefix, r, value);
         *(double *)p = x;
         return PV_OK;
     case PV_I64:
         if (automatic) i = PV_AUTO_I64;
-        else if (!parse_whole(value, &i) || !((double)i >= r->lo && (double)i <= r->hi)) return bad_range(ctx, prefix, r, value);
+        else if (!parse_whole(value, &i) || !((double)i >= r->lo && (double)i <= r->hi))
+            return bad_range(ctx, prefix, r, value);
         *(int64_t *)p = i;
         return PV_OK;
     case PV_BOOL:
-        if (!parse_bool(value, p)) return pvi_fail(ctx, PV_E_PARAM, "%s%s=%s: yes or no is needed", prefix, key, value);
+        if (!parse_bool(value, p))
+            return pvi_fail(ctx, PV_E_PARAM, "%s%s=%s: yes or no is needed", prefix, key, value);
         return PV_OK;
     case PV_ENUM:
         if ((i = choice_index(r->choices, value)) < 0)

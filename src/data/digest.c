@@ -10,8 +10,8 @@
  * pseudo-random function is one itself (Wegman, Carter 1981; Shoup 1996).  BLAKE2b over all bytes would say the
  * same and take a third of the loading time.  Blocks are cut by position, so threads do not change the result.
  *
- * The digest stays the same as long as the rows do: two certificates that showed it would tell whether they changed in
- * between.  What is published is therefore
+ * The digest stays the same as long as the rows do: two certificates that showed it would tell whether they changed
+ * in between.  What is published is therefore
  *   (4) BLAKE2b(salt, digest), both as text, beside a salt that is drawn for every run
  * from which the owner, who can compute the digest, recognises the rows, and nobody else learns anything. */
 #include "reader.h"

@@ -166,7 +166,8 @@ static size_t inflate_some(pvi_source *s, char *out, size_t room)
             s->kind == GZ ? z_step(s, out + got, step, &made, &over) : b_step(s, out + got, step, &made, &over);
         got += made;
         s->made += (double)made;
-        if (s->trouble == NONE && s->made > FREE_BYTES && s->made > s->expansion * (double)s->at) s->trouble = EXPANDS;
+        if (s->trouble == NONE && s->made > FREE_BYTES && s->made > s->expansion * (double)s->at)
+            s->trouble = EXPANDS;
         if (over) s->in_stream = false;
         else if (!input && made == 0 && s->trouble == NONE) s->trouble = CUT_SHORT;
     }

@@ -82,7 +82,7 @@ double pvi_lowest_eigenvalue(int64_t d, pvi_product product, void *arg, double *
     const int64_t most = krylov(d);
     double *Q = work, *T = Q + (most + 1) * d, *value = T + most * most, beta = 0.0;
     int64_t k = 0;
-    for (int64_t j = 0; j < d; j++) Q[j] = 1.0 + 0.5 * sin(3.0 * (double)j); /* no row has a reason to be orthogonal to it */
+    for (int64_t j = 0; j < d; j++) Q[j] = 1.0 + 0.5 * sin(3.0 * (double)j); /* no row is likely to be orthogonal */
     pvi_scale(Q, 1.0 / pvi_norm2(Q, d), d);
     memset(T, 0, (size_t)(most * most) * sizeof *T);
     while (k < most) { /* (4) */

@@ -22,12 +22,12 @@
  * Ratio      Outcome by outcome the law is closer than (3) says.  A pair of draws is a point of the plane, radius r,
  *            L = r^2/2, density e^{-L}/2 pi; its outcome a square of side 1/s.  The outcome can be wrong only within
  *            g = 2^-118 max(1, L)/r + 2^-121 r + 2^-204 e^L/r  of an edge: exact.c (6) and the bits of U not drawn.
- *            The strips along the four edges are at most 8 s g (1 + 2^-14) of the square's mass, s >= 2^20, and r >= 1/2s
- *            on every edge.  So |P'(k) - P(k)| <= c P(k) with
+ *            The strips along the four edges are at most 8 s g (1 + 2^-14) of the square's mass, s >= 2^20, and r >=
+ *            1/2s on every edge.  So |P'(k) - P(k)| <= c P(k) with
  *            (4)  c = s (2^(j-113) + 2^-100)  for squares with r >= 2^-j, j >= 3, and e^L <= 2^104
  *                 c = s^2 2^-112              for those nearer to 0
- *            Beyond e^L = 2^104 a pair falls with probability 2^-104.  Of R pairs more than 40 fall within 2^-j of 0 with
- *            probability below 1/40! < 2^-158, if R 2^(-2j) <= 1.  Together
+ *            Beyond e^L = 2^104 a pair falls with probability 2^-104.  Of R pairs more than 40 fall within 2^-j of 0
+ *            with probability below 1/40! < 2^-158, if R 2^(-2j) <= 1.  Together
  *            (5)  kappa = 2 (R s (2^(j-113) + 2^-100) + 40 s^2 2^-112),  tau = R 2^-103 + 2^-157   (pvi_normal_close)
  *            where the factors 2 cover P' in place of P and squares that the circles cut.
  *

@@ -9,8 +9,8 @@
  *                 1 / l); that near to an integer, U gets 128 more bits and L and l 118 bits of precision (exact.c),
  *                 and integer division decides.  The division is wrong only if L is within
  *                 2^-118 (1 + L/l) of a multiple of l: probability below 2^-117 (1 + L/l) / l <= 2^-64 for q >= 2^-24
- *            (5)  Skip by skip: k is wrong only if L is within w = 2^-118 (max(1, L) + k') + 2^-192 e^L of k' l, k' = k
- *                 or k + 1, the last term for the bits of U that are not drawn; L = k' l < k', so w is below
+ *            (5)  Skip by skip: k is wrong only if L is within w = 2^-118 (max(1, L) + k') + 2^-192 e^L of k' l, k' =
+ *                 k or k + 1, the last term for the bits of U that are not drawn; L = k' l < k', so w is below
  *                 2^-117 (1 + k') and that term.  It has probability 2 w e^{-k' l} each, and k itself e^{-k l} q; so
  *                 for k < n with e^{k l} <= 2^104 the two laws of k differ by a factor of at most
  *                 1 +- ((n + 1) 2^-115 + 2^-85)/q, what is beyond has probability 2^-104, and of "n or more", all the

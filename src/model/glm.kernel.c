@@ -45,8 +45,8 @@ static vf dots_tile(const float *const *row, int64_t p, const float *w)
     return vsum_quads(f[0], f[1], f[2], f[3]);
 }
 
-/* Lines of the next block while rows from .. to of this one are used, columns j .. j + width of 2p: dots() fetches the first
- * p of them, that is half of each row, add() the others. */
+/* Lines of the next block while rows from .. to of this one are used, columns j .. j + width of 2p: dots() fetches
+ * the first p of them, that is half of each row, add() the others. */
 PVI_INLINE void fetch_next(const float *const *row, int64_t n, int64_t from, int64_t to, int64_t j, int64_t width,
                            int64_t ahead)
 {

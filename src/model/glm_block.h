@@ -26,7 +26,8 @@ static inline int64_t block_pad(int64_t n)
     return (n + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
 }
 
-/* Picked rows lie anywhere: where the next ones start, their labels and norms are known early enough to fetch them. */
+/* Picked rows lie anywhere: where the next ones start, their labels and norms are known early enough to
+ * fetch them. */
 static inline void block_pick(glm_block *b, const pv_rows *rows)
 {
     const int64_t *const pick = rows->pick + b->first, left = rows->n - b->first;

@@ -3,8 +3,8 @@
  * A tile of 4 matrix rows by up to B vectors of columns stays in registers while the data rows go by, one
  * after the other; of 8 rows where there are few columns, so that enough sums are under way to hide the latency of
  * an addition.  Vectors come from t, whose rows end in zeros, numbers from x.  Of 16 registers 12 hold sums, 3 a
- * row of t and one a number; with 32 there is room for more.  Tiles on the diagonal compute a few entries above it and
- * do not store them. */
+ * row of t and one a number; with 32 there is room for more.  Tiles on the diagonal compute a few entries above it
+ * and do not store them. */
 #include "model/model.h"
 #include "model/simd.h"
 

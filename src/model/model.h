@@ -68,8 +68,8 @@ typedef struct pvi_clip {
 } pvi_clip;
 
 typedef struct pvi_glm_kernel {
-    /* What is used next can be fetched early: it lies `ahead` floats further, or, if that is negative, in the -ahead rows
-     * that follow in row[n], row[n + 1], ...; 0: unknown. */
+    /* What is used next can be fetched early: it lies `ahead` floats further, or, if that is negative, in the -ahead
+     * rows that follow in row[n], row[n + 1], ...; 0: unknown. */
     /* m[i] = <row[i], w>; w is padded with zeros to a multiple of 16.  Each m[i] depends on its row only. */
     void (*dots)(const float *const *row, int64_t n, int64_t p, const float *w, int64_t ahead, float *m);
     /* g += sum of c[i] row[i], row after row. */

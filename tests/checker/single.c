@@ -31,7 +31,8 @@
 
 enum { FIRST = 128, LAST = 1 << 15, WANTED = 60 };
 
-/* erfc(x), which falls, between its values at the two ends: Arb's own bound for an interval is too wide for large x. */
+/* erfc(x), which falls, between its values at the two ends: Arb's own bound for an interval is too wide for
+ * large x. */
 static void erfc_between(arb_t y, const arb_t x, slong prec)
 {
     arb_t lo, hi;

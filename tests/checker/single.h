@@ -27,7 +27,8 @@ bool ck_known(const ck_release *r);
 bool ck_group(const ck_release *r);
 /* delta(eps), eps >= 0, to 60 bits or to an absolute 2^-30000. */
 void ck_delta(arb_t delta, const ck_release *r, double eps);
-/* The smallest eps with delta(eps) <= delta, between *lo and *hi, a relative 1e-12 apart (from 1e-39 on); INFINITY: none. */
+/* The smallest eps with delta(eps) <= delta, between *lo and *hi, a relative 1e-12 apart (from 1e-39 on);
+ * INFINITY: none. */
 void ck_epsilon(const ck_release *r, double delta, double *lo, double *hi);
 /* A lower bound on delta(eps) under replace of a Poisson-sampled Gaussian: one attack. */
 void ck_attack(arb_t delta, const ck_release *r, double eps);

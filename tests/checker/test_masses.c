@@ -168,7 +168,7 @@ static void masses_of_one_release(void **state)
     PVT_CHECK(built > 200, "only %d were built", built);
 }
 
-/* ---- composition ------------------------------------------------------------------------------------------------ */
+/* ---- composition ----------------------------------------------------------------------------------------------- */
 
 /* The masses of `count` steps by direct convolution, as one list of masses. */
 static void convolve(arb_poly_t p, const pvi_pld_mass *m)

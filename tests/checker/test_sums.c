@@ -1,4 +1,5 @@
-/* test_sums.c - thousands of different releases: sums that are rounded to the wrong side once a term show in the total.
+/* test_sums.c - thousands of different releases: sums that are rounded to the wrong side once a term show in
+ * the total.
  *
  * Each closed formula is computed again in interval arithmetic from the same doubles:
  *   gaussian        mu^2 = sum 1/z^2, then the curve of single.c

@@ -1,7 +1,8 @@
 /* test_truths.c - compositions, against truths.txt, which make_truths.c made.
  *
  * Of each row the true epsilon at delta lies in [eps_lo, eps_hi] and the true delta at eps in [delta_lo, delta_hi].
- * A claimed epsilon below eps_lo, a lower bound above eps_hi, a delta below delta_lo are wrong, whoever claims them. */
+ * A claimed epsilon below eps_lo, a lower bound above eps_hi, a delta below delta_lo are wrong, whoever
+ * claims them. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

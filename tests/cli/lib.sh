@@ -5,7 +5,7 @@
 #   fails CODE 'privet: line' ARGS   exits CODE, nothing on stdout, exactly this one line on stderr
 #   check 'what' CONDITION...        any other command that must succeed
 #   python_with MODULE...            sets python to one that has these packages, or skips the test
-#   in_browser PAGE                  shows a page in headless Chromium, where there is one: see below
+#   in_browser PAGE                  shows a page in headless Chromium: see below
 #   finish                           last line of a test
 set -u
 work=$(mktemp -d)
@@ -94,11 +94,10 @@ only_files() { # every file that may be here, besides out, err and hidden ones
 
 # PAGE in a light and a dark browser: it must fit into 360 pixels, follow the theme and say nothing on the console.
 # Windows are never that narrow, frames are.  A screenshot of each goes to the build folder.
+# Without a browser the test is skipped, unless PRIVET_INSTALL=yes asks for one to be installed.
 in_browser() {
-    browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
-        echo "no chromium: $1 was not shown in a browser"
-        return
-    }
+    if ! find_browser && [ "${PRIVET_INSTALL:-}" = yes ]; then sh "$PRIVET_SOURCE/tools/bootstrap.sh" chromium; fi
+    find_browser || skip "no chromium to show $1 in; PRIVET_INSTALL=yes installs it"
     cat >probe.html <<PROBE
 <title>not measured</title><iframe src="$1" style="width:360px;height:900px;border:0" onload="
     const d = this.contentDocument, e = d.documentElement, page = getComputedStyle(d.body).backgroundColor;
@@ -119,6 +118,10 @@ PROBE
     done
 }
 
+find_browser() {
+    browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+}
+
 show() { # FILE OPTIONS...: in $browser
     page=$1
     shift
@@ -132,6 +135,7 @@ python_with() { # MODULE...
     PYTHONDONTWRITEBYTECODE=1
     export PYTHONDONTWRITEBYTECODE
     "$python" -c "import $(echo "$*" | tr ' ' ,)" 2>/dev/null && return
+    # shellcheck disable=SC2015  # either may fail
     "$python" -m venv "$work/python" >pip.log 2>&1 && "$work/python/bin/pip" install -q "$@" >>pip.log 2>&1 ||
         skip "$python has not all of $*, and they could not be installed: $(tail -1 pip.log)"
     python=$work/python/bin/python

@@ -3,7 +3,7 @@
 
 bin=$work/bin
 mkdir "$bin"
-for tool in sh sort mktemp rm cat env; do ln -s "$(command -v $tool)" "$bin/$tool"; done
+for tool in sh sort mktemp rm cat env grep; do ln -s "$(command -v $tool)" "$bin/$tool"; done
 
 fake() { # NAME BODY
     printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
@@ -20,7 +20,7 @@ boot() { # ARGS: runs bootstrap.sh with nothing but the fakes on its path
 fake dpkg-query 'for p; do :; done; case " $ABSENT " in *" $p "*) exit 1 ;; esac; echo installed'
 fake apt-get 'echo "$@" >>"$CALLS"; exit ${APT_FAILS:-0}'
 fake id 'echo ${FAKE_UID:-0}'
-ABSENT= FAKE_UID=0
+ABSENT='' FAKE_UID=0
 export ABSENT FAKE_UID
 
 boot
@@ -38,6 +38,18 @@ same 'as root: update first, then only what is missing' "-qq -o DPkg::Lock::Time
 ABSENT='gcovr'
 boot gcovr
 same 'a named package' 'bootstrap: installing gcovr' "$(cat out err)"
+
+# Another architecture is made known before it is asked for, once.
+fake dpkg 'case $1 in --print-foreign-architectures) echo $FOREIGN ;; *) echo "dpkg $*" >>"$CALLS" ;; esac'
+ABSENT='zlib1g-dev:arm64' FOREIGN=''
+export FOREIGN
+boot zlib1g-dev:arm64
+same 'a package of another architecture' "dpkg --add-architecture arm64
+-qq -o DPkg::Lock::Timeout=300 update
+-qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends zlib1g-dev:arm64" "$(cat calls)"
+FOREIGN=arm64
+boot zlib1g-dev:arm64
+check 'which is known' sh -c '! grep -q ^dpkg calls'
 
 # Arb: where there is such a package, and where there is none because FLINT has it.
 ABSENT='libflint-arb-dev'

@@ -4,7 +4,7 @@
 . "$PRIVET_SOURCE/tests/cli/lib.sh"
 
 mkdir tree
-for part in CMakeLists.txt Makefile CONTRIBUTING.md README.md CHANGELOG.md SECURITY.md LICENSE include src cli cmake tools tests bench examples; do
+for part in .clang-format CMakeLists.txt Makefile CONTRIBUTING.md README.md CHANGELOG.md SECURITY.md LICENSE include src cli cmake tools tests bench examples; do
     cp -r "$PRIVET_SOURCE/$part" tree/
 done
 cd tree || exit 1

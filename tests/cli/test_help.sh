@@ -8,7 +8,15 @@ for form in --help -h help; do
     has out 'usage: privet COMMAND ...'
     has out 'exit codes: 0 done, 2 usage, 3 input or certificate that does not hold, 4 budget refused, 5 internal'
 done
-for command in train predict eval plan verify export account calibrate curve list demo synth help; do
+# Every command of the table, so that a new one is covered without a line here; --help lists all but those without help.
+sed -n 's/^    { "\([a-z]*\)", cmd_.*/\1&/p' "$PRIVET_SOURCE/cli/main.c" | sed '/NULL },$/d; s/ .*//' >table
+ok --help
+sed -n '/^usage:/,/^To start/s/^  \([a-z]*\)  .*/\1/p' out >listed
+check 'commands to ask about' test "$(wc -l <table)" -gt 10
+same 'what --help lists' "$(cat table)" "$(cat listed)"
+commands=$(sed -n 's/^    { "\([a-z]*\)", cmd_.*/\1/p' "$PRIVET_SOURCE/cli/main.c")
+rm -f table listed
+for command in $commands; do
     ok "$command" --help
     has out "usage: privet $command"
     has out '--help'

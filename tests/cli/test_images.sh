@@ -1,4 +1,5 @@
 # Images from file to scores: IDX and CIFAR-10 files made here, scattering features, and what is refused.
+# shellcheck disable=SC2086  # settings are lists of words
 . "$(dirname "$0")/lib.sh"
 
 # 30 images of 9x9: a bright column whose place tells the class, 0 to 2.

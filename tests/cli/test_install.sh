@@ -1,4 +1,5 @@
 # make install to a folder of its own, then build and run a program against it through pkg-config and CMake.
+# shellcheck disable=SC2086  # settings are lists of words
 . "$PRIVET_SOURCE/tests/cli/lib.sh"
 
 build=$(dirname "$PRIVET_COMMAND")

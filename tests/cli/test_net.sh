@@ -10,7 +10,7 @@ images() {
 }
 labels() {
     printf '\0\0\10\1\0\0\0\074'
-    for i in $(seq 30); do printf '\0\1'; done
+    for _ in $(seq 30); do printf '\0\1'; done
 }
 images >t-images-idx3-ubyte
 labels >t-labels-idx1-ubyte

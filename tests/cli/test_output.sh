@@ -74,8 +74,8 @@ rm -f code
 only_files small other folder old.pvt kept.pvt
 
 # Killed at any moment while writing 100,000 scores over an old file: the old or the new one, whole.
-for i in 1 2 3 4 5 6 7 8 9 10; do cat small small small small small; done >big0
-for i in 1 2 3 4 5 6 7 8 9 10; do cat big0; done >big
+for _ in 1 2 3 4 5 6 7 8 9 10; do cat small small small small small; done >big0
+for _ in 1 2 3 4 5 6 7 8 9 10; do cat big0; done >big
 rm big0
 ok predict old.pvt big --out whole
 for signal in TERM KILL; do

@@ -33,6 +33,7 @@ said() { # EPSILON: "73.2 % strong"
 }
 grep -E '^\| [0-9.]+(, the default)? \| [0-9.]+ % \|' "$readme" | sed 's/, the default//' | tr -d '|' >words
 same 'epsilons with a word' 4 "$(wc -l <words)"
+# shellcheck disable=SC2086,SC2116  # one blank between words
 while read -r epsilon rest; do same "README, epsilon $epsilon" "$(said "$epsilon")" "$(echo $rest)"; done <words
 doc=$PRIVET_SOURCE/docs/scale.md
 sed -n 's/^| epsilon | \(.*\) |$/\1/p' "$doc" | tr '|' '\n' | tr -d ' ' >epsilons
@@ -49,7 +50,9 @@ done
 
 # Links, targets of make, folders of the tree.
 for file in $(grep -o '](\([A-Za-z_./]*\))' "$readme" | tr -d '()]'); do check "$file exists" test -e "$PRIVET_SOURCE/$file"; done
+# shellcheck disable=SC2013  # names have no blanks
 for file in $(grep -oE '^(include|src|cli|tests|bench|tools)/[a-z_./]*' "$readme"); do check "$file exists" test -e "$PRIVET_SOURCE/$file"; done
+# shellcheck disable=SC2013
 for target in $(grep -oE '(^|`)make [a-z]+' "$readme" "$PRIVET_SOURCE/CONTRIBUTING.md" | sed 's/.*make //' | sort -u); do
     check "make $target" grep -q "^$target:" "$PRIVET_SOURCE/Makefile"
 done

@@ -1,4 +1,5 @@
 # Block coordinate descent from the made-up table to a verified model, both guarantees told apart, and what is refused.
+# shellcheck disable=SC2086  # settings are lists of words
 . "$PRIVET_SOURCE/tests/cli/lib.sh"
 
 ok synth table rows=1200 heldout=300 seed=5

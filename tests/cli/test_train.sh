@@ -1,4 +1,5 @@
 # From rows to scores: train, verify, eval, predict, plan, settings written and read back, NOT PRIVATE marks.
+# shellcheck disable=SC2086  # settings are lists of words
 . "$PRIVET_SOURCE/tests/cli/lib.sh"
 small_data >small
 small_data 11 >other # rows the model has not seen

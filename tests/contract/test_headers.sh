@@ -6,6 +6,7 @@ cd "$source"
 flags='-fsyntax-only -Wall -Wextra -Werror -Iinclude -Isrc -D_GNU_SOURCE'
 
 alone() { # compiler and its options, header
+    # shellcheck disable=SC2086  # options
     printf '#include "%s"\n#include "%s"\nint used;\n' "$2" "$2" | $1 $flags - || {
         echo "$2 does not compile alone with $1"
         exit 1

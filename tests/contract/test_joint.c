@@ -4,9 +4,9 @@
  *   (M3) rows are added one after the other
  * and the Hessian is the derivative of the gradient.  A row's own vector is read from a sum of one row: exact but for
  * the product of coefficient and entries, a rounding of 2^-24 each.
- * Models that offer second moments and transformed rows: what a row adds is x x' times one number for all rows and within its
- * bound, transformed rows are products with the matrix within the bound of their norm, rows marked as bad add nothing to
- * either, and (M1) holds for transformed rows of any length. */
+ * Models that offer second moments and transformed rows: what a row adds is x x' times one number for all rows and
+ * within its bound, transformed rows are products with the matrix within the bound of their norm, rows marked as bad
+ * add nothing to either, and (M1) holds for transformed rows of any length. */
 #include "modeltest.h"
 
 enum { N = 300, P = 13 };

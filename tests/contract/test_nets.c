@@ -41,7 +41,8 @@ static void check_all(net_check *check, const char *model, const char *layers, i
     for (int isa = 0; isa <= (int)pvi_isa(); isa++)
         for (int mode = 0; mode < 3; mode++) {
             char name[64];
-            snprintf(name, sizeof name, "%s, instruction set %d, clipping %d, views %d", model, isa, mode, (int)views);
+            snprintf(name, sizeof name, "%s, instruction set %d, clipping %d, views %d", model, isa, mode,
+                     (int)views);
             f.cfg.clipping = mode;
             use(&f, isa);
             check(&f, name);

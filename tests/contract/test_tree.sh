@@ -6,7 +6,6 @@ sh "$source/tools/check_includes.sh" "$source"
 sh "$source/tools/check_words.sh" "$source"
 sh "$source/tools/check_docs.sh" "$source"
 sh "$source/tools/check_refs.sh" "$source"
-sh "$source/tools/function_lengths.sh" "$source"
 
 # A small tree that breaks each rule once.
 tree=$(mktemp -d)
@@ -32,6 +31,18 @@ put cli/main.c '#include "core/core.h"'
 put tests/main.c 'int x; '
 put docs/a.md "fix this: TO""DO"
 put docs/b.md "see /ho""me/someone"
+put .clang-format 'ColumnLimit: 50'
+{
+    printf 'int long_one(int x)\n{\n'
+    yes '    x++;' | head -61
+    printf '}\n\nint short_one(int x)\n{\n'
+    yes '    x++;' | head -60
+    printf '}\n'
+} >"$tree/tests/lengths.c"
+printf '%s\n' '/* fifty columns are allowed, and not one more. */' \
+    '/* fifty columns, of which two are µ ± and thin */' \
+    '/* fifty-one columns, and that is one too many.. */' \
+    >"$tree/tests/wide.c"
 put docs/c.md 'in `src/core/core.h`, `src/core/gone.c` and `unit/test_gone`'
 put CHANGELOG.md '## Unreleased
 ## 0.3.0'
@@ -39,9 +50,10 @@ put CMakeLists.txt 'project(privet VERSION 0.2.0 LANGUAGES C)'
 put src/mech/proved.c '/* proved.c - head.
  *   (1) a formula; others are in distant.c (3)
  *   (2) another */
-int proved(void); /* (4) is no formula of the head */'
+int proved(void); /* (4): not in the head */'
 put src/mech/cites.c '/* other.c - by proved.c (1), (2) and
- * proved.c (1), (4), proved.c (3), vanished.c (1); see also missing.c. */'
+ * proved.c (1), (4), proved.c (3), and
+ * vanished.c (1); see also missing.c. */'
 put docs/d.md 'Derived in `src/mech/proved.c` (2) and `src/mech/proved.c` (5); proved.c:proved, absent and
 proved.c:gone; `pvi_vanished`, `proved`'
 
@@ -49,6 +61,16 @@ expect() { # checker, text that one of its lines must hold
     if ! sh "$source/tools/$1" "$tree" | grep -qF -- "$2"; then
         echo "$1 did not report: $2"
         sh "$source/tools/$1" "$tree" || true
+        exit 1
+    fi
+}
+same_output() { # checker, all it must say
+    if got=$(sh "$source/tools/$1" "$tree"); then
+        echo "$1 did not fail"
+        exit 1
+    fi
+    if [ "$got" != "$2" ]; then
+        printf '%s said\n%s\nwanted\n%s\n' "$1" "$got" "$2"
         exit 1
     fi
 }
@@ -67,6 +89,8 @@ expect check_words.sh 'docs/b.md:1:'
 expect check_words.sh 'tests/main.c:1:'
 expect check_docs.sh 'docs/c.md:1: there is no src/core/gone.c'
 expect check_docs.sh 'docs/c.md:1: there is no test unit/test_gone'
+same_output check_lengths.sh 'tests/lengths.c:2: long_one has 61 lines, at most 60
+tests/wide.c:3: 51 columns, at most 50'
 expect check_docs.sh 'CHANGELOG.md: its newest version is 0.3.0, that of CMakeLists.txt 0.2.0'
 expect check_refs.sh 'src/mech/proved.c: distant.c: there is no such file'
 expect check_refs.sh 'src/mech/cites.c: proved.c (1), (4): the head of proved.c has no (4)'

@@ -32,9 +32,12 @@ labels() { # COUNT
     printf '\0\0\10\1\0\0'; be32 "$1"
     awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) printf "%c", 48 + i % 3 }' | tr '012' '\000\001\002'
 }
-rows binary >binary
-rows classes >classes
-rows number >number
+# shellcheck disable=SC2094  # the function does not read the file of its name
+{
+    rows binary >binary
+    rows classes >classes
+    rows number >number
+}
 images 12 200 >small-images-idx3-ubyte
 labels 200 >small-labels-idx1-ubyte
 images 28 200 >large-images-idx3-ubyte

@@ -99,7 +99,7 @@ static void scattering(void **state)
     image = NULL;
 }
 
-/* ---- files that are long and hold nothing ------------------------------------------------------------------------ */
+/* ---- files that are long and hold nothing ---------------------------------------------------------------------- */
 
 typedef struct peak {
     size_t now, most; /* bytes */

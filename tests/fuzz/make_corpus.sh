@@ -1,9 +1,11 @@
 #!/bin/sh
-# make_corpus.sh FOLDER - small valid inputs to start the row, schema and network harnesses from:
-#   sh tests/fuzz/make_corpus.sh corpus && build-fuzz/tests/fuzz/fuzz_libsvm -max_total_time=600 corpus/libsvm
+# make_corpus.sh FOLDER - small valid inputs to start the harnesses from; `make fuzz` adds them to the corpus.
 set -eu
 folder=${1:?which folder?}
-mkdir -p "$folder/libsvm" "$folder/csv" "$folder/schema" "$folder/idx" "$folder/npy" "$folder/cifar" "$folder/net"
+for harness in "$(dirname "$0")"/fuzz_*.c; do
+    name=${harness##*/fuzz_}
+    mkdir -p "$folder/${name%.c}"
+done
 
 # Two bytes of settings, then the file.
 put() { # name, settings, text
@@ -58,3 +60,25 @@ array npy/floats '\0\1\1' '<f4' '\0\0\0\0\0\0\200\077' '<f4' '(2, 2)' '\0\0\200\
 array npy/images '\0\1\13' '|i1' '\0\1' '|u1' '(2, 2, 2, 3)' 'abcdefghijklmnopqrstuvwx'
 printf '\0\0\0\1\2\3\11abc' >"$folder/cifar/whole"
 printf '\0\5\0\1\2\3' >"$folder/cifar/cut"
+# Trees of events, settings (\0: JSON, otherwise lines), vertices of a hull in three dimensions, any JSON.
+leaf='{"kind": "gaussian", "noise_multiplier": 2.5}'
+event() { # name, tree
+    printf '%s' "$2" >"$folder/event/$1"
+}
+event gaussian "$leaf"
+event repeat '{"kind": "repeat", "times": 12, "event": {"kind": "select", "epsilon": 0.1}}'
+event poisson "{\"kind\": \"repeat\", \"times\": 12, \"event\": {\"kind\": \"poisson\", \"rate\": 0.25, \"event\": $leaf}}"
+event cyclic "{\"kind\": \"repeat\", \"times\": 8, \"event\": {\"kind\": \"cyclic\", \"parts\": 4, \"event\": $leaf}}"
+event fixed '{"kind": "fixed", "rate": 0.002, "event": {"kind": "ball", "delta": 0.01}}'
+event sequence "{\"kind\": \"sequence\", \"events\": [$leaf, {\"kind\": \"laplace\", \"scale\": 3}, {\"kind\": \"none\"}]}"
+put settings/json '\0' '{"model": "logistic", "budget.epsilon": 0.5, "optimizer": "pgd", "optimizer.steps": 7, "privacy": "off"}'
+put settings/lines '\1' 'model=softmax\noptimizer=tr\nreg=l2\nreg.lambda=0.1\nset=l1ball\nset.radius=2\nsampler=poisson\nsampler.batch=10\n'
+put settings/net '\1' 'model=mlp:dense8,relu,dense\noptimizer=sgd\noptimizer.step=auto\nclip=0.5\nbudget.delta=1e-6\n'
+put vertices/plain '' '# three\n1 0 0\n0,1,0\n\n-1e-3 2.5 .5\n'
+put json/all '' '{"a": [1, -2.5e3, true, false, null, "\\u00e9\\n\\"", {}], "b": {"c": []}, "d": 9007199254740993}'
+# Certificates and models: edits of a valid one (where, what), sealed again; numbers put into one.
+put certificate/edit '\1' '\100\0x\144\200\0'
+put certificate/sealed '\2' '\100\1x\144\2015'
+put certificate/numbers '\3' '\0\0\0\0\0\0\360\077\215\355\265\240\367\306\260\076\0\0\0\0\0\0\24\100\0\0\0\0\0\0\360\077\0\0\0\0\0\0\0\0\0\0\0\0\0\0\10\100\0\0\0\0\0\0\24\100'
+put model/edit '\1' '\40\0x'
+put model/sealed '\2' '\40\0x\100\1y'

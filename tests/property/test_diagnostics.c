@@ -153,8 +153,10 @@ static void second_order_numbers_are_right(void **state)
 {
     (void)state;
     pvt_table *t = pvt_table_make(N, P, 2, 8);
-    static const char *const pairs[] = { "run.seed", "3",   "run.diagnostics", "yes", "reg",             "l2", "reg.lambda",
-                                         "0.3",      "optimizer", "tr",        "optimizer.alpha", "0.5", NULL };
+    static const char *const pairs[] = { "run.seed",  "3",  "run.diagnostics", "yes",
+                                         "reg",       "l2", "reg.lambda",      "0.3",
+                                         "optimizer", "tr", "optimizer.alpha", "0.5",
+                                         NULL };
     double w[P], g[P], x[P] = { 0 }, v[P] = { 1, 0.5, 0.3, 0.2, 0.1 }, H[P][P] = { { 0 } }, square = 0.0, low = 0.0;
     char *summary, *cert;
     train(t, pairs, w, &summary, &cert);

@@ -334,7 +334,8 @@ static double objective(const pvt_table *t, const char *epsilon, const char *sha
     return objective_of(t, pairs);
 }
 
-/* In the metric of the rows the same budget comes closer to the minimum, and with little noise both come to the same. */
+/* In the metric of the rows the same budget comes closer to the minimum, and with little noise both come to the
+ * same. */
 static void the_metric_helps_where_rows_are_parallel(void **state)
 {
     (void)state;
@@ -389,8 +390,8 @@ static void gradient_descent_goes_far_enough(void **state)
     pvt_table_free(t);
 }
 
-/* Rows a plane separates have no curvature left at the end: what the model then says of far points must not be believed,
- * or the weights are given up to save their penalty and the loss is that of guessing, 0.69. */
+/* Rows a plane separates have no curvature left at the end: what the model then says of far points must not be
+ * believed, or the weights are given up to save their penalty and the loss is that of guessing, 0.69. */
 static void separable_rows_keep_their_weights(void **state)
 {
     (void)state;

@@ -72,7 +72,8 @@ static pv_status read_files(void *arg, uint8_t *bytes, pvi_segment *seg)
     pv_status s = read_one(im, job->src, 0, bytes, seg);
     for (int64_t k = 1; k < job->files && s == PV_OK; k++) {
         pvi_source *src = NULL;
-        if ((s = pvi_source_open(job->ctx, job->file[k], job->cfg->max_expansion, &src)) == PV_OK) s = read_one(im, src, k, bytes, seg);
+        if ((s = pvi_source_open(job->ctx, job->file[k], job->cfg->max_expansion, &src)) == PV_OK)
+            s = read_one(im, src, k, bytes, seg);
         pvi_source_close(src);
     }
     return s;

@@ -1,7 +1,7 @@
 /* test_acct_loops.c - how often do the loops of src/acct turn, at the corners of what is answered?
  *
- * This program holds src/acct once more, built with PVI_COUNT_LOOPS (tests/CMakeLists.txt).  Questions are made of the
- * ends of every range in range.h and a few values between them.  A loop that ends by comparing doubles must end
+ * This program holds src/acct once more, built with PVI_COUNT_LOOPS (tests/CMakeLists.txt).  Questions are made of
+ * the ends of every range in range.h and a few values between them.  A loop that ends by comparing doubles must end
  * before its cap, and every such loop must have been in use, so that the counts mean something.
  * PRIVET_LOOPS=N asks N questions and prints the counts and the slowest question. */
 #include "pvtest.h"

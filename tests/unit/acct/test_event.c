@@ -277,6 +277,14 @@ static void list_of_terms(void **state)
     PVT_IS(k.n, 1);
     PVT_REL(k.t[0].a, sqrt(2.0), 1e-15);
     PVT_TRUE(k.t[0].a < sqrt(2.0) && k.t[0].count == 1);
+}
+
+static void samplers_in_a_list_of_terms(void **state)
+{
+    (void)state;
+    const pv_event *g = leaf(PV_EV_GAUSSIAN, 2, 0), *lap = leaf(PV_EV_LAPLACE, 3, 0);
+    const pv_event *both = seq2(g, pv_ev_repeat(arena, 4, leaf(PV_EV_GAUSSIAN, 4, 0)));
+    terms k = { 0 };
 
     /* no proof for mixtures inside a sampler, nor for a sampler inside a sampler */
     const pv_event *inner = pv_ev_sampled(arena, PV_EV_POISSON, 0.5, g);
@@ -311,6 +319,13 @@ static void list_of_terms(void **state)
 
     PVT_IS(pvi_event_check(ctx, pv_ev_repeat(arena, 1 << 30, pv_ev_repeat(arena, 1 << 30, g))), PV_E_ARG);
     assert_string_equal(pv_ctx_errmsg(ctx), "event: more than 2^53 repetitions");
+}
+
+static void noise_and_counts_of_trees(void **state)
+{
+    (void)state;
+    const pv_event *g = leaf(PV_EV_GAUSSIAN, 2, 0);
+    terms k = { 0 };
 
     /* the largest noise of a tree, wherever it is */
     const pv_event *g3 = pv_ev_leaf(arena, PV_EV_GAUSSIAN, 3, 0), *l9 = pv_ev_leaf(arena, PV_EV_LAPLACE, 9, 0);
@@ -401,11 +416,18 @@ static void ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(text_round_trips), cmocka_unit_test(built_equals_parsed),
-        cmocka_unit_test(text_is_refused),  cmocka_unit_test(checks_built_trees),
-        cmocka_unit_test(a_million_levels), cmocka_unit_test(shared_parts_cannot_explode),
-        cmocka_unit_test(scaling),          cmocka_unit_test(list_of_terms),
-        cmocka_unit_test(ranges),           cmocka_unit_test(exhausted_memory),
+        cmocka_unit_test(text_round_trips),
+        cmocka_unit_test(built_equals_parsed),
+        cmocka_unit_test(text_is_refused),
+        cmocka_unit_test(checks_built_trees),
+        cmocka_unit_test(a_million_levels),
+        cmocka_unit_test(shared_parts_cannot_explode),
+        cmocka_unit_test(scaling),
+        cmocka_unit_test(list_of_terms),
+        cmocka_unit_test(samplers_in_a_list_of_terms),
+        cmocka_unit_test(noise_and_counts_of_trees),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(exhausted_memory),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }

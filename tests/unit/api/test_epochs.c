@@ -91,8 +91,9 @@ static void hidden_state_is_the_bound(void **state)
 static void schedules_differ_as_claimed(void **state)
 {
     (void)state;
-    const pvi_json *v = ask(pv_epochs, "{\"z\":5,\"batches\":5,\"epochs\":60,\"step\":0.01,\"smooth\":50,"
-                                       "\"shrink\":5,\"delta\":1e-5,\"noise\":\"ramp:4,1,15+linear:4,0.1+linear:1,4\"}");
+    const pvi_json *v =
+        ask(pv_epochs, "{\"z\":5,\"batches\":5,\"epochs\":60,\"step\":0.01,\"smooth\":50,"
+                       "\"shrink\":5,\"delta\":1e-5,\"noise\":\"ramp:4,1,15+linear:4,0.1+linear:1,4\"}");
     const pvi_json *settles = pvi_json_get(v, "schedules")->child, *falls = settles->next, *rises = falls->next;
     PVT_REL(at(settles, "hidden_state", 59), at(settles, "hidden_state", 49), 1e-4);
     PVT_TRUE(at(falls, "hidden_state", 59) > 1.3 * at(falls, "hidden_state", 49));

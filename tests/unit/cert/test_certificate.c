@@ -250,7 +250,8 @@ static void forged_settings_are_refused(void **state)
     static const pv_event quiet2[2] = { { .kind = PV_EV_GAUSSIAN, .a = 16.25, .next = &quiet2[1] },
                                         { .kind = PV_EV_REPEAT, .n = 99, .sub = &faint2 } };
     static const pv_event loud = { .kind = PV_EV_SEQ, .sub = quiet }, loud2 = { .kind = PV_EV_SEQ, .sub = quiet2 };
-    FORGE("noise_multiplier_max is not what the setting optimizer.noise says", (c.events = &loud, c.events_replace = &loud2, c.noise_multiplier_max = 1e6));
+    FORGE("noise_multiplier_max is not what the setting optimizer.noise says",
+          (c.events = &loud, c.events_replace = &loud2, c.noise_multiplier_max = 1e6));
     FORGE("unknown optimizer", (c.optimizer = "no-such", c.settings = "{}"));
     FORGE("no proof", (c.optimizer = "fw-l1", c.settings = "{}", c.kinds[0].kind = "selection"));
     FORGE("no proof", (c.optimizer = "prgd", c.settings = "{}", c.kinds[0].kind = "gradient of one row"));
@@ -575,12 +576,13 @@ static void weak_promises_are_pointed_out(void **state)
         double epsilon;
         const char *factor;
         bool weak;
-    } cases[] = {
-        { 1, "factor of at most 2.719 (e^1)", false },   { 0.001, "factor of at most 1.002 (e^0.001)", false },
-        { 0, "factor of at most 1.001 (e^0)", false },   { 8, "factor of at most 2981 (e^8)", false },
-        { 8.5, "factor of at most 4915 (e^8.5)", true }, { 13, "factor of at most 10^6 (e^13), which rules out next to nothing, apart", true },
-        { 1000, "factor of at most 10^435 (e^1000), which rules out next to nothing, apart", true }
-    };
+    } cases[] = { { 1, "factor of at most 2.719 (e^1)", false },
+                  { 0.001, "factor of at most 1.002 (e^0.001)", false },
+                  { 0, "factor of at most 1.001 (e^0)", false },
+                  { 8, "factor of at most 2981 (e^8)", false },
+                  { 8.5, "factor of at most 4915 (e^8.5)", true },
+                  { 13, "factor of at most 10^6 (e^13), which rules out next to nothing, apart", true },
+                  { 1000, "factor of at most 10^435 (e^1000), which rules out next to nothing, apart", true } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pvi_cert c = fixture_cert();
         c.epsilon = cases[i].epsilon;

@@ -1,4 +1,5 @@
-/* test_corpus.c - certificates and model files that earlier versions wrote verify for ever, and no lower epsilon does.
+/* test_corpus.c - certificates and model files that earlier versions wrote verify for ever, and no lower epsilon
+ * does.
  *
  * tests/corpus/certificates-vN holds one of every optimiser, relation, sampler, model and so on, as written by the
  * version of privet that wrote version N of the format (make_certificates.sh). */

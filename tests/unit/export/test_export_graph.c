@@ -1,5 +1,5 @@
-/* test_export_graph.c - every value of an exported ONNX graph has the shape its operators need and its outputs declare;
- * the metadata says how rows are encoded.  Shapes are inferred here, node by node, from the file's bytes. */
+/* test_export_graph.c - every value of an exported ONNX graph has the shape its operators need and its outputs
+ * declare; the metadata says how rows are encoded.  Shapes are inferred here, node by node, from the file's bytes. */
 #include "datatest.h"
 #include "protobuf.h"
 
@@ -308,7 +308,7 @@ static void walk(char last[64])
     }
 }
 
-/* ---- cases ------------------------------------------------------------------------------------------------------ */
+/* ---- cases ----------------------------------------------------------------------------------------------------- */
 
 static void expect(const char *rows, const char *settings, int64_t outputs, const char *op)
 {

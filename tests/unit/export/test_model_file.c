@@ -332,7 +332,8 @@ static void certificates_bind_the_model(void **state)
     m[7].settings = "{}";
     for (int i = 0; i < 8; i++) {
         PVT_CHECK(pvi_model_write(ctx, path, &m[i]) == PV_E_VERIFY, "wrote %d", i);
-        PVT_CHECK(strstr(pv_ctx_errmsg(ctx), i ? "another header" : "other weights"), "%d: %s", i, pv_ctx_errmsg(ctx));
+        PVT_CHECK(strstr(pv_ctx_errmsg(ctx), i ? "another header" : "other weights"), "%d: %s", i,
+                  pv_ctx_errmsg(ctx));
     }
     PVT_TRUE(access(path, F_OK) != 0);
 }

@@ -94,7 +94,8 @@ static void near_truth(void **state)
             }
             print_message("%s isa %d: value %.2f, first %.2f, second %.2f ulp\n", links[l].name, isa, worst[0],
                           worst[1], worst[2]);
-            for (int k = 0; k < 3; k++) PVT_CHECK(worst[k] <= (k < 2 ? 5 : 8), "%s isa %d: %g", links[l].name, isa, worst[k]);
+            for (int k = 0; k < 3; k++)
+                PVT_CHECK(worst[k] <= (k < 2 ? 5 : 8), "%s isa %d: %g", links[l].name, isa, worst[k]);
         }
     free(m), free(v), free(d1), free(d2);
 }

@@ -1,5 +1,5 @@
-/* test_sgd.c - the path of sgd without noise, against the iteration written out: momentum, schedule, warm-up, drop; and
- * that adam takes the same drop. */
+/* test_sgd.c - the path of sgd without noise, against the iteration written out: momentum, schedule, warm-up, drop;
+ * and that adam takes the same drop. */
 #include "pvtable.h"
 #include "run/run.h"
 
