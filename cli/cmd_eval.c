@@ -51,10 +51,10 @@ void show_metrics(jv v)
     if (jv_true(jv_get(v, "training_rows")))
         row("caution", "these are the training rows: the figures below are NOT PRIVATE, do not publish them");
     row("rows", "%s", with_commas(jv_num(jv_get(v, "rows")), n));
-    number_row(v, "accuracy", "accuracy", "share of rows named correctly");
-    number_row(v, "majority", "baseline", "accuracy of always naming the most frequent class");
+    number_row(v, "accuracy", "accuracy", "share of rows predicted correctly");
+    number_row(v, "majority", "baseline", "accuracy of always predicting the most frequent class");
     log_loss(v);
-    number_row(v, "auc", "AUC", "1 is perfect, 0.5 is a coin");
+    number_row(v, "auc", "AUC", "1 is perfect, 0.5 is guessing");
     number_row(v, "rmse", "RMSE", "root mean squared error");
     number_row(v, "mae", "MAE", "mean absolute error");
     number_row(v, "r2", "R2", "1 is perfect, 0 is the mean");

@@ -57,12 +57,12 @@ static const struct figure {
     const char *key, *name, *meaning;
     bool unit;
 } shown[] = {
-    { "accuracy", "accuracy", "share of rows named correctly", false },
-    { "majority", "baseline", "accuracy of always naming the most frequent class", false },
+    { "accuracy", "accuracy", "share of rows predicted correctly", false },
+    { "majority", "baseline", "accuracy of always predicting the most frequent class", false },
     { "log_loss", "log loss", "0 is perfect", false },
-    { "auc", "AUC", "1 is perfect, 0.5 is a coin", false },
-    { "precision", "precision", "share of rows named positive that are", false },
-    { "recall", "recall", "share of positive rows that are named so", false },
+    { "auc", "AUC", "1 is perfect, 0.5 is guessing", false },
+    { "precision", "precision", "share of rows predicted positive that are positive", false },
+    { "recall", "recall", "share of positive rows that are predicted positive", false },
     { "rmse", "RMSE", "root mean squared error", true },
     { "mae", "MAE", "mean absolute error", true },
     { "r2", "R2", "1 is perfect, 0 is the mean", false },
@@ -143,9 +143,9 @@ static void confusion(FILE *f, const findings *r)
 {
     const jv m = jv_get(r->metrics, "confusion"), classes = jv_get(m, "classes");
     if (!m.p) return;
-    fprintf(f, "<h3>Confusion matrix</h3>\n<p>%s</p>\n<div class=\"box\"><table>\n<tr><th>true \\ named</th>",
-            r->exact ? "Rows of each true class by the class the model named."
-                     : "Of the rows of each true class, the share the model named so.");
+    fprintf(f, "<h3>Confusion matrix</h3>\n<p>%s</p>\n<div class=\"box\"><table>\n<tr><th>true \\ predicted</th>",
+            r->exact ? "Rows of each true class by the class the model predicted."
+                     : "Of the rows of each true class, the share the model predicted as each class.");
     for (jv_iter it = jv_begin(classes); jv_next(&it);) {
         fputs("<th class=\"n\">", f);
         html_value(f, it.value);

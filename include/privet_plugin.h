@@ -152,7 +152,7 @@ typedef struct pv_joint {
     int64_t blocks, width; /* d = blocks width                                                     */
     bool convex;           /* every H_i is positive semidefinite: enforced, not assumed            */
     bool plain;            /* entries off the diagonal without their weight of sqrt 2               */
-    double row_norm;       /* R, where rows can be asked for moments and turned; 0: they cannot      */
+    double row_norm;       /* R, where rows can be asked for moments and transformed; 0: not      */
 } pv_joint;
 /* Contracts (M1) to (M3) as below, for the whole vector: (M1) B; (M2) rounding times B. */
 typedef struct pv_hess_ops {
@@ -162,11 +162,12 @@ typedef struct pv_hess_ops {
     void (*sum)(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
                 int64_t *n_bad, void *scratch); /* g, h += ; h without scale and weights           */
     double (*rounding)(const void *cfg, int64_t m, int64_t d);
-    /* Optional, both or neither.  moment: h += sum of x x' / R^2, (M1) with 1 for B.  turn: consecutive rows times
-     * A', A of width x width with rows of lda floats, zeros after the width-th; rows of ld floats to x, bounds of
-     * their norms to norm, negative for a row that adds nothing.           */
+    /* Optional, both or neither.  moment: h += sum of x x' / R^2, (M1) with 1 for B.  transform: consecutive rows
+     * times A', A of width x width with rows of lda floats, zeros after the width-th; rows of ld floats to x, bounds
+     * of their norms to norm, negative for a row that adds nothing.                                               */
     void (*moment)(const pv_rows *rows, double row_norm, float *h, int64_t *n_bad, void *scratch);
-    void (*turn)(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm, void *scratch);
+    void (*transform)(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm,
+                      void *scratch);
 } pv_hess_ops;
 
 /* ---- model: what the oracle calls.  glm.c implements it once for every link. --------
@@ -371,7 +372,8 @@ typedef struct pv_spend { /* planned events that one answer takes, at least 1   
 pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *out);
 static inline pv_status pv_ask_once(pv_oracle *o, const double *at, double *out)
 {
-    return pv_ask(o, 0, at, (pv_spend) { 1, 1.0 }, out);
+    const pv_spend once = { 1, 1.0 };
+    return pv_ask(o, 0, at, once, out);
 }
 /* Room for transformed rows; then: from now on every query sees A x for a row x, A d x d and symmetric, whatever its
  * norm, clipped as before; weights v given to a query stand for w = A v.  Only where joint->row_norm > 0. */

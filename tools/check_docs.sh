@@ -1,5 +1,6 @@
 #!/bin/sh
-# check_docs.sh [source folder] - files and tests that README.md and docs/ name in backquotes exist.
+# check_docs.sh [source folder] - files and tests that README.md and docs/ name in backquotes exist, and the newest numbered
+# section of CHANGELOG.md is the version of CMakeLists.txt.
 # Prints one line per offence; exit 1 if there is any.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
@@ -19,6 +20,11 @@ offences=$(
         while read -r page line name; do
             [ -e "tests/$name.c" ] || [ -e "tests/$name.sh" ] || echo "$page:$line: there is no test $name"
         done
+    if [ -f CHANGELOG.md ] && [ -f CMakeLists.txt ]; then
+        version=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+        newest=$(sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)
+        [ "$version" = "$newest" ] || echo "CHANGELOG.md: its newest version is $newest, that of CMakeLists.txt $version"
+    fi
 )
 [ -z "$offences" ] && exit 0
 printf '%s\n' "$offences"

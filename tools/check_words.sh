@@ -11,7 +11,7 @@ where=''
 for folder in include src cli tests bench tools docs examples cmake .ci; do
     [ -d "$folder" ] && where="$where $folder"
 done
-for file in CMakeLists.txt Makefile README.md CONTRIBUTING.md CHANGELOG.md; do
+for file in CMakeLists.txt Makefile README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md; do
     [ -f "$file" ] && where="$where $file"
 done
 

@@ -6,7 +6,7 @@
  *       (the direction sampled against not sampled is the larger one, ibid.).
  *   (2) A - 1 = E h(y),  h(y) = (1 + y)^alpha - 1 - alpha y >= 0    because E y = 0
  * The integrand of (2) is positive, so small values of ln A keep their relative accuracy; at
- * q = 10^-7 (1) itself would drown in rounding.
+ * q = 10^-7 (1) itself would be lost to cancellation.
  *
  * Quadrature is the trapezoidal rule with step s on the whole line.  In the strip |Im x| <= d
  * with d < pi z the integrand is analytic and |1 + y(x + id)| <= 1 - q + q e^u, hence its error is

@@ -1,4 +1,4 @@
-/* api.c - accounting for callers outside the library: one JSON request in (question.c), one JSON answer out. */
+/* account_api.c - accounting for callers outside the library: JSON in (account_request.c), one JSON answer out. */
 #include "account_request.h"
 
 enum { CURVE_POINTS = 129, TRADEOFF_POINTS = 101 };

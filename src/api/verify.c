@@ -2,7 +2,7 @@
  *
  * For a model file the checksum over the whole file, weights included, is checked on the way, and the
  * model must be the one the certificate speaks of: same loss, rows, columns and settings, and from version 3 on
- * the weights and the header whose digests it holds (model_io.c).  What that shows and what it does not is part of
+ * the weights and the header whose digests it holds (model_file.c).  What that shows and what it does not is part of
  * the report (statement.c). */
 #include "cert/cert.h"
 #include "export/model_file.h"

@@ -19,7 +19,7 @@ typedef struct pvi_bin {
 } pvi_bin;
 typedef struct pvi_metrics {      /* NAN: undefined on these rows, or not for this kind of label           */
     int64_t rows, classes;        /* 0 classes: real labels                                                */
-    double accuracy, majority;    /* majority: accuracy of always naming the most frequent class         */
+    double accuracy, majority;    /* majority: accuracy of always predicting the most frequent class     */
     double log_loss, auc;         /* auc of k classes: mean of one against the rest                      */
     double precision, recall, f1; /* two classes; of the class +1                                     */
     double calibration_error;     /* expected calibration error over the bins                         */

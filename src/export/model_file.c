@@ -1,4 +1,4 @@
-/* model_io.c - the model file: weights, settings and certificate in one file.
+/* model_file.c - the model file: weights, settings and certificate in one file.
  *
  *   offset  bytes
  *   0       8      "PRIVETM1"

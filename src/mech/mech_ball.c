@@ -149,7 +149,7 @@ static double own_multiplier(double T, double units, double d, double delta)
     return pv_ball_radius(1.0, fmin(delta_1, 1.0 - 1e-9), d);
 }
 
-/* T draws walk about R sqrt(T) far, T gradients T C at most. */
+/* The sum of T draws has a length of about R sqrt(T), that of T gradients T C at most. */
 static void warn(const pv_noise *n, double T, pv_ctx *ctx)
 {
     const double drift = n->scale * sqrt(T), reach = n->bound * T;

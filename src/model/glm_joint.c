@@ -16,12 +16,12 @@
  *     B' <= B and s' >= s floats; its seven roundings raise it by less than 16u.  Bounds below the normal floats are
  *     0.
  * (4) Convex links: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
- * (5) Second moments (query_moments.c): a row adds c x x', c = 1/R^2; rows have norms up to R, and in case one has
- *     more, c is cut so that |c| norm^2 <= 1, rounding as in (3).
- * (6) Turned rows A x are stored as floats, with a bound on the norm of these floats: a sum of p squares in doubles,
- *     each product exact, has relative error below p 2^-53.  What a row contributes is then clipped by that bound, as
- *     any row's, whatever its length; one longer than 2^30 becomes zeros: precondition.c keeps ||A|| below 2^10, so
- *     that of rows within R this is one in 2^20 R, and x 2^-149 stays within the underflow counted above.
+ * (5) Second moments (query_moments.c): a row adds c x x', c = 1/R^2; rows have norms up to R, and in case one has more,
+ *     c is cut so that |c| norm^2 <= 1, rounding as in (3).
+ * (6) Transformed rows A x are stored as floats, with a bound on the norm of these floats: a sum of p squares in
+ *     doubles, each product exact, has relative error below p 2^-53.  What a row contributes is then clipped by that
+ *     bound, as any row's, whatever its length; one longer than 2^30 becomes zeros: precondition.c keeps ||A|| below
+ *     2^10, so that of rows within R this is one in 2^20 R, and x 2^-149 stays within the underflow counted above.
  * Rounding (M2): errors are relative to each coordinate, so (3) of glm_hess.c holds for the whole vector with B for
  * clip (the gradient's coordinates have one rounding less).  Order (M3): row after row in both parts; a row with
  * c1 = c2 = 0 leaves no trace. */
@@ -182,7 +182,8 @@ static float norm_above(const float *x, int64_t p)
     return up <= 0x1p30 ? nextafterf((float)up, INFINITY) : -1.0f;
 }
 
-static void turn(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm, void *scratch)
+static void transform(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm,
+                      void *scratch)
 {
     const pvi_glm_kernel *kernel = pvi_glm_kernel_isa[pvi_isa()];
     glm_block *b = scratch;
@@ -210,4 +211,4 @@ const pv_hess_ops pvi_glm_hess = { .bounds = bounds,
                                    .sum = sum,
                                    .rounding = rounding,
                                    .moment = moment,
-                                   .turn = turn };
+                                   .transform = transform };

@@ -1,4 +1,4 @@
-/* basins.c - which side of the penalty's hills each weight belongs on.
+/* basins.c - which of the penalty's local minima each weight should be in.
  *
  * A bounded penalty makes many local minima: a weight either is small and pays little, or large and pays the most.  Noise
  * decides for some of them.  At the end of a run the loss is known as a parabola with gradient g and Hessian H, and the

@@ -1,6 +1,6 @@
 /* defaults.c - steps, step sizes, momentum and clipping for those who set none, from public quantities only.
  *
- * Model     T noisy gradients with steps eta and momentum beta carry the weights for a horizon
+ * Model     T noisy gradients with steps eta and momentum beta make steps of a total length, the horizon,
  *             H = eta T / (1 - beta).                                                                          (1)
  *           Each has noise of standard deviation s sqrt(T) in every weight, where s = C/(n mu) (twice that under
  *           replace): with H fixed, T changes the noise of a step but not that of the result.
@@ -16,7 +16,7 @@
  *           most the radius of the set), f0 = G^2/(4L), t = L/5.  These three numbers are not derived: they were
  *           chosen once so that H is near the best one on tables of 22 to 785 columns and epsilon from 0.01 to 1
  *           (docs/results/tables.md), where an H wrong by a factor of two costs little.
- * Pace      eta = factor/L, T = sqrt(10 H/eta), 1 - beta = eta T/H: momentum remembers a tenth of the run, as in
+ * Pace      eta = factor/L, T = sqrt(10 H/eta), 1 - beta = eta T/H: momentum averages a tenth of the run, as in
  *           accelerated descent, between .9 and .98.  If T is bounded, eta gives way so that (1) stays at most H.
  * Clip      the loss's own bound G, halved while (3) at that clip exceeds f0/50: twice at most for one output, whose
  *           clipped loss is still convex, once for several, where it need not be.  Most rows of a fitted model have
@@ -24,7 +24,7 @@
  *           the predicted probabilities.
  * Vertices  Frank-Wolfe gains 2 L D^2/T and loses the width W of the set times the noise, s sqrt(T) W: balanced by
  *             T = (2 L D^2/(s W))^(2/3), D the radius of the set                                              (4)
- * No L      (a network) leaves (2) without meaning; noise alone may then carry the weights 16 far:
+ * No L      (a network) leaves (2) without meaning; noise alone may then move the weights by 16:
  *             H = 16/(s sqrt(d)), eta = 1/C                                                                   (5)
  * Privacy   n, d, k, epsilon, delta, clip and the loss's constants are public: nothing here depends on a row.
  * Reference (2) Nesterov 2018, Theorem 2.1.14; convexity of clipped linear models: Song, Steinke, Thakkar, Thakurta
@@ -115,13 +115,13 @@ static void choose_steps(const pv_problem *p, const pvi_pace_rule *r, double H, 
                 !isfinite(H)                         ? "without noise, steps cost time only"
                 : pace->steps == r->most             ? "noise would allow more, time is the limit"
                 : (double)r->least >= fmin(T, plain) ? "few, because noise soon outweighs what a step gains"
-                                                     : "more would let the noise carry the weights too far");
+                                                     : "with more, noise outweighs what a step gains");
     }
     const double T = (double)pace->steps;
     if (!heavier) return;
     const double slowest = fmin(fmax(10.0 / T, 1.0 - most_momentum), 1.0 - r->momentum);
     pace->momentum = 1.0 - fmin(fmax(eta * T / H, slowest), 1.0 - r->momentum);
-    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.momentum = %.3g: remembers about %.0f steps", pace->momentum,
+    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.momentum = %.3g: averages about %.0f steps", pace->momentum,
             1.0 / (1.0 - pace->momentum));
 }
 
@@ -171,6 +171,6 @@ int64_t pvi_default_fw_steps(const pv_problem *p, int64_t least, int64_t most)
                  T = pow(2.0 * p->L * D * D / (pvi_run_noise(p, p->G) * W), 2.0 / 3.0); /* (4) */
     const int64_t steps = (int64_t)ceil(fmin(fmax(T, (double)least), (double)most));
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: %s", (long long)steps,
-            isfinite(p->mu) ? "more would turn the vertex at random" : "without noise, steps cost time only");
+            isfinite(p->mu) ? "with more, noise outweighs what a step gains" : "without noise, steps cost time only");
     return steps;
 }

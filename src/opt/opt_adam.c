@@ -59,7 +59,7 @@ static pv_status resolve(void *c_, const pv_problem *p)
     c->step = fmin(LONGEST, pvi_horizon(p, p->G) * pvi_run_noise(p, p->G) /
                                 sqrt((double)c->loop.steps)); /* (4); NAN without noise */
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.step = %.3g: %s", c->step,
-            c->step < LONGEST ? "longer ones would let the noise carry the weights too far" : "the usual one");
+            c->step < LONGEST ? "with longer ones, noise outweighs what a step gains" : "the usual one");
     return PV_OK;
 }
 

@@ -42,7 +42,7 @@ typedef struct state {
 static const pv_param params[] = {
     PVI_STEPS_ROW,
     { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false,
-      "eta, longest step, shrinking in the second half; above 1/L no longer than the released curvature bears",
+      "eta, longest step, shrinking in the second half; above 1/L only as long as the released curvature allows",
       NULL },
     PVI_JOINT_ROWS,
     { 0 }

@@ -11,10 +11,10 @@
  *           Delta/epsilon_0 that asks on the mean of a sample for the variance
  *           (2) 512 G^2 T ln(5T/delta) ln(2/delta)/(n epsilon)^2,
  *           twice what is printed (256): the printed noise is too small by its own proof, and (2) is used.  A release
- *           sums m = gamma n rows with noise z Delta, so z = m sigma/Delta, Delta = B or 2 B as in plan/noise.c (8).
+ *           sums m = gamma n rows with noise z Delta, so z = m sigma/Delta, Delta = B or 2 B: query_hessian.c (2).
  *           What is certified is the accountant's epsilon for that z.
  * Defaults  T = 48, growth 1; a sample holds n/10 rows (at least 512): sampler.batch.
- * Cost      sum_t u_t samples, and T eigendecompositions; 7 d^2 doubles, and turned rows as floats.
+ * Cost      sum_t u_t samples, and T eigendecompositions; 7 d^2 doubles, and transformed rows as floats.
  * Reference D. Wang, J. Xu 2020, Algorithm 2; Abadi et al. 2016 for the sampled Gaussian. */
 #include "opt/trust_region.h"
 

@@ -8,9 +8,9 @@
  * Returns   the mean of the last half of the iterates, moved to a lower local minimum if the penalty has many (basins.c)
  *
  * Names     T: steps   r: radius   u_t: events spent on step t (second_order.c)
- * Privacy   (1) is one Gaussian release of a vector whose sensitivity is derived in plan/noise.c (8); all else is a
- *           function of released values.  The run costs u_0 + sum_t u_t Gaussian events of equal noise and nothing
- *           more, u_0 for second moments (noise.c (9)).
+ * Privacy   (1) is one Gaussian release of a vector whose sensitivity is derived in query_hessian.c (1), (2); all
+ *           else is a function of released values.  The run costs u_0 + sum_t u_t Gaussian events of equal multiplier
+ *           and nothing more, u_0 for second moments (query_moments.c (1), (2)); u events on one sum: release.c (4).
  *           Against the paper's calibration, per unit of budget:
  *           (a) a row's Hessian has rank one, so its Frobenius norm is at most K = sup|phi''| R^2, not K sqrt d;
  *           (b) rows of convex losses have Hessians with <H, H'> >= 0: sqrt 2 K when one is replaced, not 2 K;
@@ -23,7 +23,7 @@
  *           is the accountant's epsilon for them.
  * Defaults  T = 48, growth 1; the rest in trust_region.c.
  * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 7 d^2 doubles,
- *           and turned rows as floats.
+ *           and transformed rows as floats.
  * Reference D. Wang, J. Xu, Escaping saddle points of empirical risk privately and scalably via DP-trust region
  *           method, ECML PKDD 2020, Algorithm 1, Theorems 14 and 15. */
 #include "opt/trust_region.h"

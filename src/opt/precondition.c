@@ -1,10 +1,11 @@
 /* precondition.c - coordinates in which the rows are as long in every direction as the noise is.
  *
  * Noise of equal size in all directions is right for rows of equal size in all directions.  Most tables are not like
- * that: columns within [0, 1] share their mean, so that rows are nearly parallel, and what tells them apart is small and
- * drowns.  A row's gradient is c x, so the same sum in other coordinates, with noise of equal size there, is as private:
- * (1) M' = (1/n) sum_i x_i x_i'/R^2 + E is released once, for `share` of the budget (noise.c (9)); entries of E off the
- *     diagonal have standard deviation b, and ||E|| is about t = 2 b sqrt d.
+ * that: columns within [0, 1] share their mean, so that rows are nearly parallel, and the differences between them are
+ * small beside the noise.  A row's gradient is c x, so the same sum in other coordinates, with noise of equal size
+ * there, is as private:
+ * (1) M' = (1/n) sum_i x_i x_i'/R^2 + E is released once, for `share` of the budget (query_moments.c (1)); entries of E
+ *     off the diagonal have standard deviation b, and ||E|| is about t = 2 b sqrt d.
  * (2) A = V (e + t)^(-1/2) V'/q,  e, V the eigenvalues of M' and their vectors: directions stronger than the noise are
  *     made equal.  The lowest eigenvalues, within t of their mean, are not told from noise: each is replaced by that
  *     mean, so that such directions are raised alike.  If the others have less than a third of the trace, the rows are about as long in every
@@ -23,8 +24,8 @@
  *     penalty is small beside the loss if all weights at their largest penalty pay less than a tenth of what the loss can
  *     change for a margin of 1: else most belong near 0, and should not be let go first.
  *
- * A is a function of a released value.  Each turned row A x depends on one row of the table and on A, so that later
- * releases are what they were: sums of one clipped vector per row (adaptive composition). */
+ * A is a function of a released value.  Each transformed row A x depends on one row of the table and on A, so that
+ * later releases are what they were: sums of one clipped vector per row (adaptive composition). */
 #include "opt/precondition.h"
 #include "reg/reg.h"
 

@@ -8,7 +8,7 @@
 #include "opt/opt.h"
 
 typedef struct pvi_precondition { /* borrowed from the arena */
-    double *A;                    /* d x d, symmetric: w = A v, rows become A x; NULL: v = w */
+    double *A;                    /* d x d, symmetric: w = A v, rows become A x; NULL: v = w, rows as they are */
     double *x;                    /* d, scratch */
     double *V, *e, *work;         /* of the eigenproblem: d x d, d, d */
     bool gentle;                  /* noise is small beside a penalty that is not convex */

@@ -1,7 +1,7 @@
 /* second_order.c - joint releases of gradient and Hessian, and what is made of them without looking at rows again.
  *
  * A release at w with u events gives  g~ = g + N(0, a^2 I),  H~ = H + E / s,  a = sigma/(n sqrt u),  E symmetric with
- * variance a^2 on the diagonal and a^2/2 beside it (noise.c (8)).
+ * variance a^2 on the diagonal and a^2/2 beside it (query_hessian.c (1)).
  *
  * Spreading the budget.  The plan holds U events of equal noise; step t spends u_t of them on one release,
  * (1) u_t = round(q^((t-1)/(T-1))), q = growth.  Early steps only have to come closer, the last decide the result.

@@ -38,7 +38,7 @@ typedef struct pvi_second { /* first member of a method's state */
     { "damping", PV_F64, offsetof(pvi_second_cfg, damping), PV_AUTO, 0, 1e3, false,                                  \
       "added curvature over the noise's", NULL },                                                                    \
     { "reach", PV_F64, offsetof(pvi_second_cfg, reach), PV_AUTO, 1e-6, 1e9, false,                                   \
-      "how far noise alone may carry a margin (with share=0: a weight); auto: 1 (10; 0.3 if not convex)", NULL }, \
+      "most that noise alone may change a margin (with share=0: a weight); auto: 1 (10; 0.3 if not convex)", NULL }, \
     { "share", PV_F64, offsetof(pvi_second_cfg, share), PV_AUTO, 0, 0.9, true,                                       \
       "of the budget, to learn in which directions the rows differ; auto: 0.1 for convex losses of one "     \
       "number and up to 512 weights, else 0", NULL }

@@ -15,28 +15,30 @@
  *     new M is k M + K (H - k M), K = (k^2 m^2 + v)/(k^2 m^2 + v + b^2), and its variance K b^2: with little noise
  *     K = 1.
  * (4) With a metric, and for losses that are not convex, gradients are averaged alike: the last estimate, moved by h,
- *     predicts the next, x = g + M h of variance a^2; the release has variance s^2.  ||release - x||^2/d above a^2 + s^2 by more than two standard deviations of it,
- *     2 (2/d)^(1/2) (a^2 + s^2), counts against the prediction: a^2 grows by what is above.  The estimate becomes
- *     x + K (release - x), K = a^2/(a^2 + s^2), its variance K s^2.
- *     Components c of it along the eigenvectors of M that are not told from noise would carry weights away step after
- *     step: each is taken times max(0, 1 - a^2/c^2) (James, Stein 1961, one by one).
- * (5) Where curvature is far below the damping l, steps with noise a_t per coordinate walk D/l far, D^2 = sum_t a_t^2: l is
- *     at least D/reach, so that noise alone moves no margin by more than about `reach`.
+ *     predicts the next, x = g + M h of variance a^2; the release has variance s^2.  ||release - x||^2/d above
+ *     a^2 + s^2 by more than two standard deviations of it, 2 (2/d)^(1/2) (a^2 + s^2), counts against the prediction:
+ *     a^2 grows by what is above.  The estimate becomes x + K (release - x), K = a^2/(a^2 + s^2), its variance K s^2.
+ *     Components c of it along the eigenvectors of M that cannot be told from noise would add up over the steps: each
+ *     is taken times max(0, 1 - a^2/c^2) (James, Stein 1961, one by one).
+ * (5) Where curvature is far below the damping l, the noise a_t of the steps adds up to a displacement of D/l in a
+ *     coordinate, D^2 = sum_t a_t^2: l is at least D/reach, so that noise alone moves no margin by more than about
+ *     `reach`.
  * (6) With alpha: the run stops when the multiplier falls to sqrt(alpha rho), the theory's sign of an alpha-SOSP;
  *     what is left of the budget goes into one last release and step there.
  * Near the end each step lands at w* - H^(-1) noise, whatever the step before did: the mean of the last half of the
  * iterates has the noise of all their releases together (Polyak, Juditsky 1992), which is what is returned.
- * (7) Started at 0, weights stay in the penalty's hollow there that would be better off beyond its hills.  Where noise is
- *     small beside the penalty (precondition.c (6)), its weight grows from 0 to 1 during the first half of the steps.
+ * (7) A penalty that is not convex has a local minimum at 0, where the weights start, and keeps them there even where
+ *     the sum of loss and penalty is lower further away.  Where noise is small beside the penalty (precondition.c (6)),
+ *     its weight grows from 0 to 1 during the first half of the steps.
  * (8) Which of the penalty's local minima that mean is in may be noise's choice: basins.c looks for lower ones.
  * With calibration=paper the radius is fixed, every step is taken with its own gradient and Hessian, and the last
  * iterate returned.
  *
- * Defaults  share = 0.1: steps are taken in the metric of precondition.c, up to 512 weights and 4 GB of turned rows, where the loss
- *           is convex: of others' curvature second moments say little.  r = 4, in which margins change by about 4: (2)
- *           shortens steps that promise too much.  reach = 1; both chosen once by the gaps of docs/results/trust-region.md.
- *           Without a metric both are lengths of w, and reach is 10, or 0.3 for losses that are not convex.  With alpha there is no
- *           metric, r = sqrt(alpha/rho) and T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
+ * Defaults  share = 0.1: steps are taken in the metric of precondition.c, up to 512 weights and 4 GB of transformed
+ *           rows, where the loss is convex: of others' curvature second moments say little.  r = 4, in which margins
+ *           change by about 4: (2) shortens steps that promise too much.  reach = 1; both chosen once by the gaps of
+ *           docs/results/trust-region.md.  Without a metric both are lengths of w, and reach is 10, or 0.3 for losses that are not
+ *           convex.  With alpha there is no metric, r = sqrt(alpha/rho) and T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
  *           weight 0.7: for logistic rows the Hessian then costs nothing beside the gradient (glm_joint.c).
  *           damping 0.3 for convex losses, whose noise was already clamped at 0; 1 for others: less and the lowest
  *           noise eigenvalue is taken for negative curvature. */
@@ -80,8 +82,8 @@ static void note_choices(const pvi_second_cfg *c, const pv_problem *p)
         pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: the last takes %g times the budget of the first",
                 (long long)c->loop.steps, c->growth);
     pvi_log(p->ctx, PV_LOG_NOTE,
-            "optimizer.radius = %g: the longest step, shortened where gradients do not bear it out", c->radius);
-    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.reach = %g: noise alone carries no %s further than about that", c->reach,
+            "optimizer.radius = %g: the longest step, shortened where the next gradients do not confirm it", c->radius);
+    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.reach = %g: noise alone changes no %s by much more than that", c->reach,
             pvi_second_learns(c) ? "margin" : "weight");
     if (pvi_second_learns(c))
         pvi_log(p->ctx, PV_LOG_NOTE,

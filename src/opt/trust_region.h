@@ -10,7 +10,7 @@ typedef struct pvi_trust_region {
     double *v, *out;   /* where the next release is made, in the metric's coordinates as all points here; its mean */
     double *at, *loss; /* where the last one was made, and the gradient of the loss there from all releases */
     double variance;   /* of a coordinate of `loss`; if it is not averaged, of the last release */
-    double walk;       /* how far noise walks in all steps of length 1 */
+    double walk;       /* displacement by noise alone, all steps, at length 1 */
     double *base, *g, *H, *h; /* the last accepted point, what was released there, the step from it; from the arena */
     double noise;             /* per coordinate of g */
     double *mean, entry;      /* Hessian of the loss from all releases, and the noise in its entries */

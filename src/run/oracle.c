@@ -345,8 +345,8 @@ static void transform_rows(void *arg, int64_t task, int thread)
     const pvi_matrix *to = &o->transformed;
     const int64_t n = o->dom.n, first = task * t->width;
     const pv_rows rows = pvi_matrix_rows(o->m, first, first + t->width < n ? t->width : n - first);
-    o->job->model.ops->hess->turn(&rows, t->A, t->lda, to->x + first * to->ld, to->ld, to->norm + first,
-                                  o->lane[thread].scratch);
+    o->job->model.ops->hess->transform(&rows, t->A, t->lda, to->x + first * to->ld, to->ld, to->norm + first,
+                                       o->lane[thread].scratch);
 }
 
 pv_status pv_transform_rows(pv_oracle *o, const double *A)

@@ -69,7 +69,7 @@ check 'no counts when rounded' sh -c "! grep -qF '>$count<' rounded.html"
 check 'no figure of more than two digits behind the point' sh -c \
     "! sed -n '/How good/,/What it rests on/p' rounded.html | grep -oE '<td class=\"n[ hit]*\">[0-9.]+' | grep -qE '\.[0-9]{3}'"
 has rounded.html '<td class="n">about 5,000</td>'
-has rounded.html 'Of the rows of each true class, the share the model named so.'
+has rounded.html 'Of the rows of each true class, the share the model predicted as each class.'
 check 'shares' grep -qE '<td class="n hit">[0-9]+ %</td>' rounded.html
 head -151 other >few
 ok report m.pvt few --out few.html
@@ -77,7 +77,7 @@ has few.html 'fewer than 200 rows would be told too well'
 check 'nothing of few rows' sh -c '! grep -q "accuracy</th>\|Confusion\|Calibration" few.html'
 awk '{ print; if ($1 == "+1") for (i = 0; i < 3; i++) print }' other | head -300 | awk '$1 == "+1" || n++ < 50' >rare
 ok report m.pvt rare --out rare.html
-has rare.html '<td class="n">few rows</td><td>1 is perfect, 0.5 is a coin</td>'
+has rare.html '<td class="n">few rows</td><td>1 is perfect, 0.5 is guessing</td>'
 has rare.html '<th>-1</th><td class="n hit">few rows</td><td class="n">few rows</td>'
 fails 2 'privet: --exact is about figures on labelled rows; name them: privet report MODEL DATA --exact' report m.pvt --exact
 

@@ -4,9 +4,9 @@
  *   (M3) rows are added one after the other
  * and the Hessian is the derivative of the gradient.  A row's own vector is read from a sum of one row: exact but for
  * the product of coefficient and entries, a rounding of 2^-24 each.
- * Models that offer second moments and turned rows: what a row adds is x x' times one number for all rows and within
- * its bound, turned rows are products with the matrix within the bound of their norm, rows marked as bad add nothing
- * to either, and (M1) holds for turned rows of any length. */
+ * Models that offer second moments and transformed rows: what a row adds is x x' times one number for all rows and
+ * within its bound, transformed rows are products with the matrix within the bound of their norm, rows marked as bad
+ * add nothing to either, and (M1) holds for transformed rows of any length. */
 #include "modeltest.h"
 
 enum { N = 300, P = 13 };
@@ -182,7 +182,7 @@ static void check_moments(fixture *f)
 {
     float *h = calloc((size_t)f->h, sizeof *h);
     const double R = f->j.row_norm, c = 1.0 / (R * R);
-    if (!R) PVT_TRUE(!f->model->hess->moment && !f->model->hess->turn);
+    if (!R) PVT_TRUE(!f->model->hess->moment && !f->model->hess->transform);
     for (int64_t r = 0; R > 0 && r < N; r++) {
         const float *x = f->t.x + r * f->t.ld;
         pv_rows v = mt_view(&f->t, r & 1, false);
@@ -229,7 +229,7 @@ static void check_turned(fixture *f)
     f->t.norm[5] = -1.0f;
     for (int dense = 0; f->j.row_norm > 0 && dense < 2; dense++) {
         const pv_rows v = mt_view(&f->t, dense, false);
-        f->model->hess->turn(&v, A, LDA, x, P, norm, f->scratch);
+        f->model->hess->transform(&v, A, LDA, x, P, norm, f->scratch);
         for (int64_t r = 0; r < N; r++) {
             double square = 0;
             for (int64_t k = 0; k < P; k++) {

@@ -92,6 +92,7 @@ static double by_definition(const char *name, const double *x, const double *w, 
     return s;
 }
 
+/* A set that it is made for. */
 static const char *set_of(const pv_mirror_ops *m)
 {
     const pv_plugin *h;

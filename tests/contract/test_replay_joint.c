@@ -8,8 +8,8 @@
  * rows along an axis and rows that are spread over all columns (whose Hessians live off the diagonal), against
  * nothing, against a row at a right angle, and against the same row with the other label.
  *
- * With optimizer.share the first release is of second moments, and later ones are of turned rows: the first must
- * nearly reach the declared sensitivity, the others keep all three limits. */
+ * With optimizer.share the first release is of second moments, and later ones are of transformed rows: the first must nearly
+ * reach the declared sensitivity, the others keep all three limits. */
 #include "run/run.h"
 #include "pvtable.h"
 
@@ -202,7 +202,7 @@ static void check_config(pv_ctx *ctx, const config *c, bool csr)
         PVT_CHECK(most.hess <= kh * s * K * 1.01, "%s: Hessian moved by %g, at most %g", c->model, most.hess,
                   kh * s * K);
         if (strcmp(c->sampler, "full") != 0) continue;
-        if (c->share && strcmp(c->share, "0") != 0) { /* turned rows need not reach their limits */
+        if (c->share && strcmp(c->share, "0") != 0) { /* transformed rows need not reach their limits */
             PVT_CHECK(most.moment >= 0.99 && most.moment <= 1.0, "second moments moved by %.4f of the sensitivity",
                       most.moment);
             continue;

@@ -5,6 +5,7 @@ source=${PRIVET_SOURCE:-$(dirname "$0")/../..}
 sh "$source/tools/check_includes.sh" "$source"
 sh "$source/tools/check_words.sh" "$source"
 sh "$source/tools/check_docs.sh" "$source"
+sh "$source/tools/check_refs.sh" "$source"
 
 # A small tree that breaks each rule once.
 tree=$(mktemp -d)
@@ -43,6 +44,18 @@ printf '%s\n' '/* fifty columns are allowed, and not one more. */' \
     '/* fifty-one columns, and that is one too many.. */' \
     >"$tree/tests/wide.c"
 put docs/c.md 'in `src/core/core.h`, `src/core/gone.c` and `unit/test_gone`'
+put CHANGELOG.md '## Unreleased
+## 0.3.0'
+put CMakeLists.txt 'project(privet VERSION 0.2.0 LANGUAGES C)'
+put src/mech/proved.c '/* proved.c - head.
+ *   (1) a formula; others are in distant.c (3)
+ *   (2) another */
+int proved(void); /* (4): not in the head */'
+put src/mech/cites.c '/* other.c - by proved.c (1), (2) and
+ * proved.c (1), (4), proved.c (3), and
+ * vanished.c (1); see also missing.c. */'
+put docs/d.md 'Derived in `src/mech/proved.c` (2) and `src/mech/proved.c` (5); proved.c:proved, absent and
+proved.c:gone; `pvi_vanished`, `proved`'
 
 expect() { # checker, text that one of its lines must hold
     if ! sh "$source/tools/$1" "$tree" | grep -qF -- "$2"; then
@@ -78,6 +91,21 @@ expect check_docs.sh 'docs/c.md:1: there is no src/core/gone.c'
 expect check_docs.sh 'docs/c.md:1: there is no test unit/test_gone'
 same_output check_lengths.sh 'tests/lengths.c:2: long_one has 61 lines, at most 60
 tests/wide.c:3: 51 columns, at most 50'
+expect check_docs.sh 'CHANGELOG.md: its newest version is 0.3.0, that of CMakeLists.txt 0.2.0'
+expect check_refs.sh 'src/mech/proved.c: distant.c: there is no such file'
+expect check_refs.sh 'src/mech/cites.c: proved.c (1), (4): the head of proved.c has no (4)'
+expect check_refs.sh 'src/mech/cites.c: proved.c (3): the head of proved.c has no (3)'
+expect check_refs.sh 'src/mech/cites.c: vanished.c (1): there is no vanished.c'
+expect check_refs.sh 'src/mech/cites.c: missing.c: there is no such file'
+expect check_refs.sh 'src/mech/cites.c: the first line does not begin with /* cites.c -'
+expect check_refs.sh 'docs/d.md: proved.c` (5): the head of proved.c has no (5)'
+expect check_refs.sh 'docs/d.md: proved.c:proved, absent: proved.c has no absent'
+expect check_refs.sh 'docs/d.md: pvi_vanished: nothing is called so'
+expect check_refs.sh 'docs/d.md: proved.c:gone: proved.c has no gone'
+if sh "$source/tools/check_refs.sh" "$tree" | grep -qF '(2):'; then
+    echo "check_refs.sh reports a reference that is true"
+    exit 1
+fi
 if sh "$source/tools/check_includes.sh" "$tree" | grep -qF 'src/run/run.h:1'; then
     echo "run may include opt"
     exit 1

@@ -1,4 +1,4 @@
-/* test_alloc_out.c - every allocation of src/out fails once: a clean error, nothing leaked, then success. */
+/* test_alloc_out.c - every allocation of src/cert and src/export fails once: a clean error, no leak, then success. */
 #include "cert_fixture.h"
 #include "pvtest.h"
 

@@ -1,4 +1,4 @@
-/* test_model_io.c - a model file is read exactly as written, or refused; the old file survives. */
+/* test_model_file.c - a model file is read exactly as written, or refused; the old file survives. */
 #include "cert_fixture.h"
 #include "pvtest.h"
 
@@ -92,7 +92,7 @@ static void image_shape(void **state)
     pvi_arena_free(a);
 }
 
-/* The layout, byte by byte, as the header comment of model_io.c and the docs give it. */
+/* The layout, byte by byte, as the header comment of model_file.c and the docs give it. */
 static void layout(void **state)
 {
     (void)state;

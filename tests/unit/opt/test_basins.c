@@ -63,7 +63,7 @@ static double lowest(const problem *q)
     return least;
 }
 
-/* To the local minimum below, in steps too short to leap over hills: the start, as a run would give it. */
+/* To the local minimum below, in steps too short to leave it: the start, as a run would give it. */
 static void downhill(problem *q)
 {
     double h[D] = { 0 }, now = value(q, h);
