@@ -146,8 +146,7 @@ static pv_status delta_ub(const void *st, const void *c_, double eps, double *de
 }
 
 const pv_accountant_ops pv_accountant_compose = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "compose",
+    .head = { .name = "compose",
               .summary = "basic, advanced and optimal composition of (epsilon, delta)",
               .reference = "Kairouz-Oh-Viswanath 2015, Thm 3.3, 3.5; Balle-Barthe-Gaboardi 2018, Thm 8, 9",
               .cfg_size = sizeof(cfg),

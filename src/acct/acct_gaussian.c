@@ -80,8 +80,7 @@ pv_status pvi_gaussian_mu(pv_ctx *ctx, pv_relation rel, double epsilon, double d
 }
 
 const pv_accountant_ops pv_accountant_gaussian = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "gaussian",
+    .head = { .name = "gaussian",
               .summary = "exact curve of unsampled Gaussians",
               .reference = "Balle-Wang 2018, Thm 8; Dong-Roth-Su 2022, Cor. 3.3",
               .state_size = sizeof(state),

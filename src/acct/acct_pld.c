@@ -225,8 +225,7 @@ static pv_status delta_ub(const void *st, const void *cfg, double eps, double *d
 }
 
 const pv_accountant_ops pv_accountant_pld = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "pld",
+    .head = { .name = "pld",
               .summary = "privacy loss distributions, certified from above and below",
               .reference = "Doroshenko et al. 2022, Thm 8; Zhu-Dong-Wang 2022, Thm 10, 11",
               .state_size = sizeof(state),

@@ -248,8 +248,7 @@ static pv_status delta_ub(const void *st, const void *cfg, double eps, double *d
 }
 
 const pv_accountant_ops pv_accountant_rdp = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "rdp",
+    .head = { .name = "rdp",
               .summary = "Renyi differential privacy, samplers included",
               .reference = "Mironov 2017; Mironov-Talwar-Zhang 2019; Wang-Balle-Kasiviswanathan 2019",
               .state_size = sizeof(state),

@@ -63,8 +63,7 @@ static pv_status delta_ub(const void *st, const void *cfg, double eps, double *d
 }
 
 const pv_accountant_ops pv_accountant_tv = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "tv",
+    .head = { .name = "tv",
               .summary = "total variation, (0, delta)",
               .reference = "maximal coupling; incomplete beta function for balls, DLMF 8.17",
               .state_size = sizeof(state),

@@ -107,8 +107,7 @@ static pv_status delta_ub(const void *st, const void *c_, double eps, double *de
 }
 
 const pv_accountant_ops pv_accountant_zcdp = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "zcdp",
+    .head = { .name = "zcdp",
               .summary = "zero-concentrated differential privacy",
               .reference = "Bun-Steinke 2016; Cesar-Rogers 2021; Canonne-Kamath-Steinke 2020",
               .cfg_size = sizeof(cfg),

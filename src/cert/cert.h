@@ -29,22 +29,22 @@ typedef struct pvi_cert {
     const pv_event *events_replace; /* replace headline: NULL, and epsilon_replace is not looked at */
     bool replace_is_group_bound;    /* the cost under replace, headline or not, goes through zero-out twice */
     const char *model, *optimizer, *mechanism;
-    const char *sampler;    /* "full batch", "poisson", "fixed size" or "cyclic" */
-    double batch; /* expected rows per query */
+    const char *sampler;             /* "full batch", "poisson", "fixed size" or "cyclic" */
+    double batch;                    /* expected rows per query */
     int64_t rows, features, weights; /* n, columns, d as used in the guarantee */
-    bool features_measured; /* taken from the file, treated as public */
-    double clip_norm;       /* B: what one row adds to a sum, at most; version 2 under replace: half of the change */
-    double clip_gradient;   /* C: of the gradient alone; 0 when writing: clip_norm, as where nothing else is released */
-    double replace_change;  /* how far another row in the place of one moves a sum; 0 when writing: 2 clip_norm */
+    bool features_measured;          /* taken from the file, treated as public */
+    double clip_norm;     /* B: what one row adds to a sum, at most; version 2 under replace: half of the change */
+    double clip_gradient; /* C: of the gradient alone; 0 when writing: clip_norm, as where nothing else is released */
+    double replace_change; /* how far another row in the place of one moves a sum; 0 when writing: 2 clip_norm */
     double sensitivity, noise_multiplier, noise_stddev, grid_spacing, row_norm;
-    double noise_multiplier_max;    /* of the noisiest release; 0 when writing: noise_multiplier, as in all of them */
-    const char *conditional;        /* JSON object: what holds under more assumptions; NULL: nothing */
-    double rounding_allowance;      /* part of the sensitivity that pays for floating-point and the grid */
-    int64_t queries;                /* noisy releases the events pay for */
+    double noise_multiplier_max; /* of the noisiest release; 0 when writing: noise_multiplier, as in all of them */
+    const char *conditional;     /* JSON object: what holds under more assumptions; NULL: nothing */
+    double rounding_allowance;   /* part of the sensitivity that pays for floating-point and the grid */
+    int64_t queries;             /* noisy releases the events pay for */
     pvi_cert_kind kinds[PVI_CERT_KINDS]; /* n_kinds of them; their counts add up to queries */
     int64_t n_kinds;
-    const char *data_salt;          /* fresh in every run, hex; NULL in version 2 */
-    const char *data_digest;        /* pvi_salted_digest of it and the keyed digest; version 2: the keyed digest */
+    const char *data_salt;   /* fresh in every run, hex; NULL in version 2 */
+    const char *data_digest; /* pvi_salted_digest of it and the keyed digest; version 2: the keyed digest */
     const char *header_digest, *weights_digest; /* of the model file: pvi_model_digests; NULL in version 2 */
     const char *settings;           /* JSON object of every setting, resolved; secrets and paths left out */
     const char *const *assumptions; /* n_assumptions sentences */
@@ -66,7 +66,8 @@ pv_status pvi_cert_verify(pv_ctx *ctx, const char *name, const pvi_cert *c);
 typedef struct pvi_said_twice {
     const char *field, *key; /* of the certificate; of its settings */
     int64_t since;           /* version of the certificate in which it is compared */
-    bool (*agrees)(const pvi_json *settings, const pvi_json *said, const pvi_cert *c); /* said: the setting, not auto */
+    bool (*agrees)(const pvi_json *settings, const pvi_json *said,
+                   const pvi_cert *c); /* said: the setting, not auto */
 } pvi_said_twice;
 extern const pvi_said_twice pvi_cert_said_twice[];
 /* The run that the settings describe (cert_run.c): its plug-ins, configured by them. */
@@ -98,7 +99,8 @@ extern const char pvi_cert_diagnostics[];
 extern const char pvi_cert_ideal_draws[];
 bool pvi_cert_assumes(const pvi_cert *c, const char *sentence);
 void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key);
-/* What verifying shows, and what it leaves to the word of whoever issued the file; is_model: a model file was verified. */
+/* What verifying shows, and what it leaves to the word of whoever issued the file; is_model: a model file was
+ * verified. */
 void pvi_cert_shown(const pvi_cert *c, bool is_model, pvi_jw *w, const char *key);
 void pvi_cert_taken_on_trust(const pvi_cert *c, bool is_model, pvi_jw *w, const char *key);
 #endif

@@ -15,8 +15,8 @@
  *   (6)  epsilon_replace >= epsilon: a replaced row is a row left out and another put in
  *   (7)  the settings describe this run (cert_settings.c), and a run can have them (cert_run.c)
  *   (9)  rounding_allowance is at least twice the error of rounding as many numbers as there are weights to the grid
- *   (8)  `releases` counts every release once, by kinds that the optimizer asks for; a bound under further assumptions
- *        is below epsilon
+ *   (8)  `releases` counts every release once, by kinds that the optimizer asks for; a bound under further
+ *        assumptions is below epsilon
  *   (9)  what follows from the mechanism and from delta_draws stands among the assumptions
  *
  * (1) to (4) hold up to the rounding of the few operations that made the numbers. */
@@ -220,8 +220,7 @@ static pv_status check_sensitivity(pv_ctx *ctx, const char *name, const pvi_cert
     const pvi_bound bound = { c->clip_norm, c->replace_change };
     const double C = c->clip_gradient;
     const double change = s == PV_OK ? query->other(c->clip_norm, C, semidefinite(c, settings)) : NAN;
-    const double sensitivity =
-        pvi_sensitivity(&bound, c->relation, c->replace_is_group_bound, c->rounding_allowance);
+    const double sensitivity = pvi_sensitivity(&bound, c->relation, c->replace_is_group_bound, c->rounding_allowance);
     if (s == PV_OK && c->version >= 3 && !(C > 0.0 && C <= c->clip_norm))
         s = refuse(ctx, name, "clip_norm_gradient is not between 0 and clip_norm");
     if (s == PV_OK && c->version >= 3 && !query->parts && !near(C, c->clip_norm))

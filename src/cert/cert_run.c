@@ -1,18 +1,20 @@
-/* cert_run.c - the run that the settings of a certificate describe: are they settings that a run can have, and what do its
- * plug-ins say of them?
+/* cert_run.c - the run that the settings of a certificate describe: are they settings that a run can have, and what
+ * do its plug-ins say of them?
  *
- * From version 3 on a certificate lists every setting of its run but those that belong to one machine (plan/settings.c).
- *   (1) each is a row of a table: the general ones below, data.*, and those of the model, penalty, set and optimizer that
- *       the list itself names; there is no other
- *   (2) its value has the type of the row, and lies in the range or among the choices that can be set.  What a plug-in
- *       resolved by itself (auto) may lie outside: a step of 0.1/G has no bound.  Where the range is above 0, so is it.
+ * From version 3 on a certificate lists every setting of its run but those that belong to one machine
+ * (plan/settings.c).
+ *   (1) each is a row of a table: the general ones below, data.*, and those of the model, penalty, set and optimizer
+ *       that the list itself names; there is no other
+ *   (2) its value has the type of the row, and lies in the range or among the choices that can be set.  What a
+ *       plug-in resolved by itself (auto) may lie outside: a step of 0.1/G has no bound.  Where the range is above 0,
+ *       so is it.
  *   (3) no row is left out.  A row that a table gets after certificates without it were written belongs into `later`.
  *   (4) what enters the guarantee and can be resolved was: of a plug-in it is not auto.
  * Constants are asked of the plug-ins, configured by these settings, as the planner asks them:
- *   (5) the domain is what fields and settings say of it.  How many classes there are is said by data.labels, if it lists
- *       them, else found: the model has as many weights for one number of classes only.
- *       The shape of images is said by data.image.  Without it a file may have brought its own, which no field records:
- *       it is found in the same way, among all shapes with as many values. */
+ *   (5) the domain is what fields and settings say of it.  How many classes there are is said by data.labels, if it
+ *       lists them, else found: the model has as many weights for one number of classes only.
+ *       The shape of images is said by data.image.  Without it a file may have brought its own, which no field
+ *       records: it is found in the same way, among all shapes with as many values. */
 #include "acct/range.h"
 #include "cert.h"
 
@@ -246,7 +248,8 @@ pv_status pvi_cert_run_read(pv_ctx *ctx, pv_arena *a, const pvi_json *settings, 
 enum { MOST_CLASSES = 1 << 14, BYTE_CLASSES = 256, MOST_SIDE = 1 << 15, MOST_SHAPES = 2000 };
 #define MOST_COLUMNS ((int64_t)1 << 31)
 
-/* A list of labels has commas, which the name of a file of labels may have too: with what such names have, nothing is told. */
+/* A list of labels has commas, which the name of a file of labels may have too: with what such names have, nothing is
+ * told. */
 static int64_t listed_classes(const char *labels)
 {
     static const char *const endings[] = { "ubyte", ".npy", ".gz", ".bz2" };

@@ -2,14 +2,16 @@
  *
  * A checksum shows that a certificate was not changed by accident; whoever writes one on purpose can compute it.
  * What no one can do is make contradicting fields agree, so everything that is said twice is compared: one row of the
- * table below for every pair of a field and a setting.  A setting that is auto says nothing, nor did one that version 2 left
- * out (from version 3 on none is: cert_run.c), except
+ * table below for every pair of a field and a setting.  A setting that is auto says nothing, nor did one that version
+ * 2 left out (from version 3 on none is: cert_run.c), except
  *   (1)  the optimizer's proof is for one mechanism; ball noise has one for replace only
- *   (2)  sampler=auto is the sampler that the optimizer draws by itself; `full batch` exactly if the batch is all rows
+ *   (2)  sampler=auto is the sampler that the optimizer draws by itself; `full batch` exactly if the batch is all
+ *        rows
  *   (3)  one noise multiplier for all releases, unless optimizer.noise names a schedule
- * What follows from a setting by a plug-in's formula is asked of the plug-in, configured by the settings (cert_run.c):
- *   (4)  clip_norm is what the optimizer's query finds for clip_norm_gradient and the weight of Hessians.  It looks for it on
- *        a grid of floats, whose last digits depend on the processor: equal up to 1e-5
+ * What follows from a setting by a plug-in's formula is asked of the plug-in, configured by the settings
+ * (cert_run.c):
+ *   (4)  clip_norm is what the optimizer's query finds for clip_norm_gradient and the weight of Hessians.  It looks
+ *        for it on a grid of floats, whose last digits depend on the processor: equal up to 1e-5
  *   (5)  where noise has a schedule, the events are those that the optimizer plans
  *   (6)  the constants of a bound under further assumptions are those of the model and the penalty
  * Rows compare nothing that a version does not have; `since` is the first that does. */
@@ -74,8 +76,8 @@ SIMPLE(noise_multiplier, same_number(said, c->noise_multiplier))
 SIMPLE(rows, same_number(said, (double)c->rows))
 SIMPLE(row_norm, same_number(said, c->row_norm))
 SIMPLE(features_measured, !said || !c->features_measured)
-SIMPLE(clip_norm,
-       optimizer_of(c)->ask[0].query->parts || at_most(c->clip_norm * (1.0 - 1e-12), said)) /* else of the gradient alone */
+SIMPLE(clip_norm, optimizer_of(c)->ask[0].query->parts ||
+                      at_most(c->clip_norm * (1.0 - 1e-12), said)) /* else of the gradient alone */
 SIMPLE(accountant, is_text(said, "best") || same_text(said, c->accountant))
 SIMPLE(accountant_replace, is_text(said, "best") || !c->accountant_replace || same_text(said, c->accountant_replace))
 SIMPLE(largest_value, !is_text(said, "max") || optimizer_of(c)->ask[0].mech->norm != PV_L2)
@@ -232,9 +234,8 @@ static void *reg_cfg(const pv_reg_ops *reg, const pvi_json *settings, pv_arena *
 ROW(shrinkage)
 {
     const pvi_json *named = pvi_json_get(settings, "reg");
-    const pv_reg_ops *reg = named && named->type == PVI_JSTR
-                                ? (const pv_reg_ops *)(const void *)pv_find(PV_KIND_reg, named->text)
-                                : NULL;
+    const pv_reg_ops *reg =
+        named && named->type == PVI_JSTR ? (const pv_reg_ops *)(const void *)pv_find(PV_KIND_reg, named->text) : NULL;
     const double s = constant(c, "shrinkage");
     if (!c->conditional) return true;
     if (!reg || (said && said->type != PVI_JNUM)) return s == 0.0;
@@ -249,7 +250,7 @@ ROW(shrinkage)
     return agrees;
 }
 
-/* ---- asked of the plug-ins --------------------------------------------------------------------------------------- */
+/* ---- asked of the plug-ins ------------------------------------------------------------------------------------- */
 
 typedef struct question {
     pv_ctx *ctx;
@@ -383,7 +384,7 @@ ROW(schedule)
     return !has(settings, "optimizer.noise") || ask(settings, c, planned);
 }
 
-/* ---- (6) ---------------------------------------------------------------------------------------------------------- */
+/* ---- (6) ------------------------------------------------------------------------------------------------------- */
 
 /* NAN: the model does not fit. */
 static double smoothness_of(question *q)

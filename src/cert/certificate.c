@@ -276,7 +276,8 @@ static pv_status read_kinds(reader *r, const pvi_json *v)
 {
     pvi_cert *c = r->out;
     const pvi_release_kind *last = NULL;
-    if (v->type != PVI_JARR || v->count > PVI_CERT_KINDS) return wrong(r, v, "releases", "a list of kinds of release");
+    if (v->type != PVI_JARR || v->count > PVI_CERT_KINDS)
+        return wrong(r, v, "releases", "a list of kinds of release");
     for (const pvi_json *e = v->child; e; e = e->next) {
         const pvi_json *kind = pvi_json_get(e, "kind");
         pvi_cert_kind *k = &c->kinds[c->n_kinds++];

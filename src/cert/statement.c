@@ -177,9 +177,10 @@ void pvi_cert_shown(const pvi_cert *c, bool is_model, pvi_jw *w, const char *key
                "recomputed, without the data.");
     pvi_jw_str(w, NULL, "What is said twice agrees, and every byte is as privet writes it.");
     if (is_model && c->version >= 3)
-        pvi_jw_str(w, NULL,
-                   "The weights, the settings, the schema, the classes and the domain in this file are those that the "
-                   "certificate was written for.");
+        pvi_jw_str(
+            w, NULL,
+            "The weights, the settings, the schema, the classes and the domain in this file are those that the "
+            "certificate was written for.");
     pvi_jw_close(w, ']');
 }
 
@@ -194,7 +195,8 @@ void pvi_cert_taken_on_trust(const pvi_cert *c, bool is_model, pvi_jw *w, const 
                    "That the model is the one this certificate was written for: a certificate of version 2 does not "
                    "bind weights, schema, classes and domain, and others may stand beside it.");
     else if (!is_model)
-        pvi_jw_str(w, NULL,
-                   "Which model it is of: verify the model file, whose weights must have the digest that stands here.");
+        pvi_jw_str(
+            w, NULL,
+            "Which model it is of: verify the model file, whose weights must have the digest that stands here.");
     pvi_jw_close(w, ']');
 }

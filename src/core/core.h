@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "privet_plugin.h"
+#include "plugin.h"
 
 #define PVI_PRINTF(f, a) __attribute__((format(printf, f, a)))
 

@@ -55,7 +55,7 @@ double pvi_select_tv(int64_t n); /* of one selection among n                    
 double pvi_noise_scale(const pv_noise *n, double times);
 pv_status pvi_noise_plan(pv_noise *n, pv_ctx *ctx);
 
-/* ---- the closed list of mechanisms (mech_*.c; contract in privet_plugin.h) ---------------------------- */
+/* ---- the closed list of mechanisms (mech_*.c; contract in plugin.h) ---------------------------- */
 extern const pv_mechanism_ops pv_mechanism_gaussian, pv_mechanism_select, pv_mechanism_ball;
 
 /* ---- the closed list of samplers (sampler.c): which units a query sees, and what follows from it ------- */

@@ -179,8 +179,7 @@ static void draw(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, con
 }
 
 const pv_mechanism_ops pv_mechanism_ball = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "ball",
+    .head = { .name = "ball",
               .summary = "noise uniform in the volume of a ball: (0, delta) by total variation",
               .reference = "Harman-Lacko 2010",
               .params = pv_no_params },

@@ -41,8 +41,7 @@ static void draw(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, con
 }
 
 const pv_mechanism_ops pv_mechanism_gaussian = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "gaussian",
+    .head = { .name = "gaussian",
               .summary = "Gaussian noise, rounded to the grid",
               .reference = "Balle-Wang 2018, Theorem 8",
               .params = pv_no_params },

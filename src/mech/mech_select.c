@@ -230,8 +230,7 @@ static void draw(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, con
 }
 
 const pv_mechanism_ops pv_mechanism_select = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "select",
+    .head = { .name = "select",
               .summary = "private choice of the best among many: exponential mechanism",
               .reference = "McSherry-Talwar 2007; Dong-Durfee-Rogers 2020",
               .params = pv_no_params },

@@ -201,8 +201,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
 }
 
 const pv_model_ops pv_model_glm = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "glm",
+    .head = { .name = "glm",
               .summary = "generalised linear model: a link of the margin or of the residual",
               .reference = "Nelder, Wedderburn 1972",
               .cfg_size = sizeof(pvi_glm_cfg),

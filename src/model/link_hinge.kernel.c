@@ -49,8 +49,7 @@ static void sup(const void *cfg, double out[3])
 }
 
 const pv_link_ops pv_link_hinge = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "hinge",
+    .head = { .name = "hinge",
               .summary = "smoothed hinge (support vector machine), labels -1 and +1",
               .reference = "Chaudhuri, Monteleoni, Sarwate 2011, section 3.4",
               .cfg_size = sizeof(hinge_cfg),

@@ -39,8 +39,7 @@ static void sup(const void *cfg, double out[3])
 }
 
 const pv_link_ops pv_link_huber = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "huber",
+    .head = { .name = "huber",
               .summary = "Huber loss, real labels: squared within delta, linear beyond",
               .reference = "Huber 1964",
               .cfg_size = sizeof(huber_cfg),

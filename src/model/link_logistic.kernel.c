@@ -28,8 +28,7 @@ PVI_LINK_KERNEL(logistic)
 
 #ifdef PVI_ISA_ONCE
 const pv_link_ops pv_link_logistic = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "logistic",
+    .head = { .name = "logistic",
               .summary = "logistic loss log(1 + exp(-m)), labels -1 and +1",
               .reference = "Berkson 1944",
               .params = pv_no_params },

@@ -25,8 +25,7 @@ PVI_LINK_KERNEL(sigmoid)
 
 #ifdef PVI_ISA_ONCE
 const pv_link_ops pv_link_sigmoid = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "sigmoid",
+    .head = { .name = "sigmoid",
               .summary = "sigmoid loss 1/(1 + exp(m)), labels -1 and +1; non-convex",
               .reference = "Mason, Baxter, Bartlett, Frean 1999",
               .params = pv_no_params },

@@ -18,8 +18,7 @@ PVI_LINK_KERNEL(squared)
 
 #ifdef PVI_ISA_ONCE
 const pv_link_ops pv_link_squared = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "squared",
+    .head = { .name = "squared",
               .summary = "half the squared residual, real labels; the gradient has to be clipped",
               .reference = "Gauss 1809",
               .params = pv_no_params },

@@ -48,8 +48,7 @@ static void sup(const void *cfg, double out[3])
 }
 
 const pv_link_ops pv_link_tukey = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "tukey",
+    .head = { .name = "tukey",
               .summary = "Tukey's biweight, real labels: bounded loss, non-convex",
               .reference = "Beaton, Tukey 1974",
               .cfg_size = sizeof(tukey_cfg),

@@ -370,8 +370,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
                                                COMMON_ROWS(views),                                                   \
                                                { 0 } };                                                              \
     const pv_model_ops pv_model_##cname = {                                                                          \
-        .head = { .abi = PV_PLUGIN_ABI,                                                                              \
-                  .name = text,                                                                                      \
+        .head = { .name = text,                                                                                      \
                   .summary = what,                                                                                   \
                   .reference = "Abadi et al. 2016; Goodfellow 2015",                                                 \
                   .cfg_size = sizeof(pvi_net_cfg),                                                                   \

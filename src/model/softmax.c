@@ -156,8 +156,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
 }
 
 const pv_model_ops pv_model_softmax = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "softmax",
+    .head = { .name = "softmax",
               .summary = "multi-class logistic regression, labels 0 .. k-1",
               .reference = "Cox 1966; Bohning 1992 (curvature)",
               .state_size = sizeof(pvi_softmax_state),

@@ -479,8 +479,7 @@ static const pv_param params[] = {
 };
 
 const pv_model_ops pv_model_split_mlp = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "split-mlp",
+    .head = { .name = "split-mlp",
               .summary = "a network of dense layers and relu, trained block by block",
               .reference = "Zeng et al. 2019; DP-SBCD (4)-(6)",
               .cfg_size = sizeof(pvi_net_cfg),

@@ -1,17 +1,19 @@
 /* basins.c - which of the penalty's local minima each weight should be in.
  *
- * A bounded penalty makes many local minima: a weight either is small and pays little, or large and pays the most.  Noise
- * decides for some of them.  At the end of a run the loss is known as a parabola with gradient g and Hessian H, and the
- * penalty exactly, so that their sum  J(h) = g'h + h'Hh/2 + r(A (v + h))  can be searched without any release:
- * (1) Let K = H + A diag(c) A, c = max(r'', 0), P = A K^(-1) A and s the gradient of J.  Moving weight j to x, the others
- *     following, costs (x - x0)^2/(2 Q) - (w_j - x0)^2/(2 Q) apart from its own penalty, to second order, where
- *     Q = P_jj/(1 - c_j P_jj) and x0 = w_j + Q r'(w_j) - (A K^(-1) s)_j/(1 - c_j P_jj).
+ * A bounded penalty makes many local minima: a weight either is small and pays little, or large and pays the most.
+ * Noise decides for some of them.  At the end of a run the loss is known as a parabola with gradient g and Hessian H,
+ * and the penalty exactly, so that their sum  J(h) = g'h + h'Hh/2 + r(A (v + h))  can be searched without any
+ * release:
+ * (1) Let K = H + A diag(c) A, c = max(r'', 0), P = A K^(-1) A and s the gradient of J.  Moving weight j to x, the
+ *     others following, costs (x - x0)^2/(2 Q) - (w_j - x0)^2/(2 Q) apart from its own penalty, to second order,
+ *     where Q = P_jj/(1 - c_j P_jj) and x0 = w_j + Q r'(w_j) - (A K^(-1) s)_j/(1 - c_j P_jj).
  * (2) The lowest value of (x - x0)^2/(2 Q) + r(x) lies between 0 and x0; it is looked for at 64 places.
- * (3) The weight that gains most is moved there, all follow by Newton steps with K until J stops falling, and the new point
- *     is kept if J fell by more than noise ||h' - h||, one standard deviation of what noise in g does to it.  H holds its
- *     own noise, added to the diagonal, so that little is expected of directions where it is not known.
- * (4) The loss is no parabola.  Points further than `far` from v, where margins have changed by 1 in the mean, are not believed: else the
- *     weights of separable rows, where all curvature vanishes, would be given up to save their penalty.
+ * (3) The weight that gains most is moved there, all follow by Newton steps with K until J stops falling, and the new
+ *     point is kept if J fell by more than noise ||h' - h||, one standard deviation of what noise in g does to it.  H
+ *     holds its own noise, added to the diagonal, so that little is expected of directions where it is not known.
+ * (4) The loss is no parabola.  Points further than `far` from v, where margins have changed by 1 in the mean, are
+ *     not believed: else the weights of separable rows, where all curvature vanishes, would be given up to save their
+ *     penalty.
  * Repeated until no weight gains.  Everything here is a function of released values. */
 #include "opt/basins.h"
 

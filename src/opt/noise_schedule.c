@@ -72,8 +72,9 @@ pv_status pvi_noise_check(pv_ctx *ctx, const char *text, int64_t K, double *leas
     *least = INFINITY;
     if (pvi_noise_is_constant(text)) K = 1;
     if (K > MOST_EPOCHS)
-        return pvi_fail(ctx, PV_E_PARAM, "optimizer.noise=%s: noise may change over %d passes at most, and there are %lld",
-                        text, MOST_EPOCHS, (long long)K);
+        return pvi_fail(ctx, PV_E_PARAM,
+                        "optimizer.noise=%s: noise may change over %d passes at most, and there are %lld", text,
+                        MOST_EPOCHS, (long long)K);
     for (int64_t k = 0; k < K; k++) {
         const double o = pvi_noise_variance(text, k, K);
         if (isnan(o))

@@ -34,7 +34,10 @@ int64_t pvi_loop_steps(const void *cfg);
 void pvi_loop_init(pvi_loop *l, const pvi_loop_cfg *c);
 /* Slot, where the loop's state comes first and nothing else is to be done. */
 pv_status pvi_loop_start(void *state, const void *cfg, const pv_problem *p, pv_arena *a);
-#define PVI_LOOP_ARRAY { offsetof(pvi_loop, w), PV_VECTOR } /* a row of the table of arrays */
+#define PVI_LOOP_ARRAY                                                                                               \
+    {                                                                                                                \
+        offsetof(pvi_loop, w), PV_VECTOR                                                                             \
+    } /* a row of the table of arrays */
 /* Before step t: at t = 1 w becomes the start, a member of the set chosen without looking at rows. */
 void pvi_loop_begin(pvi_loop *l, const pv_problem *p, int64_t t, pv_oracle *o, double *w);
 /* After step t: PV_OK, or PV_DONE with the returned iterate in w. */

@@ -69,7 +69,11 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     return c->calibration == PVI_BY_PAPER ? pvi_paper_batches(p, c->loop.steps, z) : PV_OK;
 }
 
-static const pv_state arrays[] = { PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { offsetof(state, m), PV_VECTOR }, { offsetof(state, v), PV_VECTOR }, { 0, 0 } };
+static const pv_state arrays[] = { PVI_LOOP_ARRAY,
+                                   { offsetof(state, g), PV_VECTOR },
+                                   { offsetof(state, m), PV_VECTOR },
+                                   { offsetof(state, v), PV_VECTOR },
+                                   { 0, 0 } };
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
 {
@@ -107,8 +111,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 }
 
 const pv_optimizer_ops pv_optimizer_adam = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "adam",
+    .head = { .name = "adam",
               .summary = "DP-Adam; with smoothing > 0, DP-LSAdam",
               .reference = "Kingma-Ba 2015; DP-LSAdam",
               .cfg_size = sizeof(cfg),

@@ -78,8 +78,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 }
 
 const pv_optimizer_ops pv_optimizer_fw_l1 = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "fw-l1",
+    .head = { .name = "fw-l1",
               .summary = "Frank-Wolfe, vertex by the exponential mechanism",
               .reference = "Talwar-Thakurta-Zhang 2015; DP-FW-L1",
               .cfg_size = sizeof(cfg),

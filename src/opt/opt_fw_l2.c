@@ -49,7 +49,9 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     return c->calibration == PVI_BY_PAPER ? pvi_paper_vertices(p, c->loop.steps, z) : PV_OK;
 }
 
-static const pv_state arrays[] = { PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { offsetof(state, v), PV_VECTOR }, { 0, 0 } };
+static const pv_state arrays[] = {
+    PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { offsetof(state, v), PV_VECTOR }, { 0, 0 }
+};
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
 {
@@ -67,8 +69,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 }
 
 const pv_optimizer_ops pv_optimizer_fw_l2 = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "fw-l2",
+    .head = { .name = "fw-l2",
               .summary = "Frank-Wolfe on a noisy gradient",
               .reference = "DP-FW-L2; Jaggi 2013",
               .cfg_size = sizeof(cfg),

@@ -150,8 +150,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 }
 
 const pv_optimizer_ops pv_optimizer_gd_sosp = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "gd-sosp",
+    .head = { .name = "gd-sosp",
               .summary = "noisy gradient descent that returns the iterate that looks second-order stationary",
               .reference = "Wang, Chen, Xu 2019 (DP-GD)",
               .cfg_size = sizeof(cfg),

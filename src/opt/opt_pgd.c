@@ -36,16 +36,16 @@ typedef struct state {
     pvi_precondition pre;
 } state;
 
-static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
-                                   { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false,
-                                     "gamma, step size; auto: at most 1/L", NULL },
-                                   { "momentum", PV_F64, offsetof(cfg, momentum), PV_AUTO, 0, 0.9999, false,
-                                     "beta, weight of the previous move; auto: .9 to .98", NULL },
-                                   { "share", PV_F64, offsetof(cfg, share), PV_AUTO, 0, 0.9, true,
-                                     "of the budget, for second moments of the rows that precondition the steps; auto: 0",
-                                     NULL },
-                                   PVI_CALIBRATION_ROW(cfg, "paper: noise, step 1/(2L), T and no momentum as there"),
-                                   { 0 } };
+static const pv_param params[] = {
+    PVI_LOOP_ROWS(PVI_OUT_AVERAGE),
+    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false, "gamma, step size; auto: at most 1/L", NULL },
+    { "momentum", PV_F64, offsetof(cfg, momentum), PV_AUTO, 0, 0.9999, false,
+      "beta, weight of the previous move; auto: .9 to .98", NULL },
+    { "share", PV_F64, offsetof(cfg, share), PV_AUTO, 0, 0.9, true,
+      "of the budget, for second moments of the rows that precondition the steps; auto: 0", NULL },
+    PVI_CALIBRATION_ROW(cfg, "paper: noise, step 1/(2L), T and no momentum as there"),
+    { 0 }
+};
 
 static bool learns(const void *c_)
 {
@@ -62,9 +62,10 @@ static pv_status resolve_share(cfg *c, const pv_problem *p)
     if (isnan(c->share)) c->share = 0.0;
     if (c->share == 0.0) return PV_OK;
     if (c->calibration == PVI_BY_PAPER || p->set || !p->reg->grad || !pvi_precondition_fits(p))
-        return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
-                        "optimizer.share needs a loss of one number, at most 512 weights, a smooth penalty and no set: "
-                        "leave it out");
+        return pvi_fail(
+            p->ctx, PV_E_UNSUPPORTED,
+            "optimizer.share needs a loss of one number, at most 512 weights, a smooth penalty and no set: "
+            "leave it out");
     return PV_OK;
 }
 
@@ -106,7 +107,10 @@ static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv
     return *total ? PV_OK : PV_E_NOMEM;
 }
 
-#define ARRAY(name) { offsetof(state, name), PV_VECTOR }
+#define ARRAY(name)                                                                                                  \
+    {                                                                                                                \
+        offsetof(state, name), PV_VECTOR                                                                             \
+    }
 static const pv_state arrays[] = { PVI_LOOP_ARRAY, ARRAY(g), ARRAY(v), ARRAY(prev), ARRAY(at), ARRAY(w), { 0, 0 } };
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
@@ -169,8 +173,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 }
 
 const pv_optimizer_ops pv_optimizer_pgd = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "pgd",
+    .head = { .name = "pgd",
               .summary = "noisy proximal gradient descent, full batch by default",
               .reference = "DP-PGD; Nesterov 1983 for the momentum",
               .cfg_size = sizeof(cfg),

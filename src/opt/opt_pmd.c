@@ -90,8 +90,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 }
 
 const pv_optimizer_ops pv_optimizer_pmd = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "pmd",
+    .head = { .name = "pmd",
               .summary = "noisy proximal mirror descent",
               .reference = "DP-PMD; Beck-Teboulle 2003",
               .cfg_size = sizeof(cfg),

@@ -66,8 +66,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 }
 
 const pv_optimizer_ops pv_optimizer_prgd = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "prgd",
+    .head = { .name = "prgd",
               .summary = "one row at a time, perturbed inside a ball: (0, delta)",
               .reference = "PrGD; Li 2011",
               .cfg_size = sizeof(cfg),

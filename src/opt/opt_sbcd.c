@@ -228,8 +228,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 }
 
 const pv_optimizer_ops pv_optimizer_sbcd = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "sbcd",
+    .head = { .name = "sbcd",
               .summary = "DP-SBCD: a network layer by layer, with bounded Lipschitz constants",
               .reference = "DP-SBCD, Algorithm 2",
               .cfg_size = sizeof(cfg),

@@ -66,7 +66,9 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
     return c->calibration == PVI_BY_PAPER ? pvi_paper_batches(p, c->loop.steps, z) : PV_OK;
 }
 
-static const pv_state arrays[] = { PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { offsetof(state, m), PV_VECTOR }, { 0, 0 } };
+static const pv_state arrays[] = {
+    PVI_LOOP_ARRAY, { offsetof(state, g), PV_VECTOR }, { offsetof(state, m), PV_VECTOR }, { 0, 0 }
+};
 
 static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a)
 {
@@ -97,8 +99,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 }
 
 const pv_optimizer_ops pv_optimizer_sgd = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "sgd",
+    .head = { .name = "sgd",
               .summary = "DP-SGD; with smoothing > 0, DP-LSSGD",
               .reference = "Abadi et al. 2016; DP-LSSGD, Algorithm 1",
               .cfg_size = sizeof(cfg),

@@ -35,8 +35,7 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
 }
 
 const pv_optimizer_ops pv_optimizer_str = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "str",
+    .head = { .name = "str",
               .summary = "private trust region on Poisson samples of the rows",
               .reference = "Wang, Xu 2020 (DP-STR)",
               .cfg_size = sizeof(pvi_second_cfg),

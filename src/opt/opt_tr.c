@@ -5,7 +5,8 @@
  *           h_t = argmin_{||h|| <= r} <g_t, h> + h'H_t h/2, globally                                       (2)
  *           w <- w + h_t, and r by how well (2) predicted the gradient at its end (trust_region.c),
  *           all in coordinates that a first release of second moments gives (precondition.c)
- * Returns   the mean of the last half of the iterates, moved to a lower local minimum if the penalty has many (basins.c)
+ * Returns   the mean of the last half of the iterates, moved to a lower local minimum if the penalty has many
+ *           (basins.c)
  *
  * Names     T: steps   r: radius   u_t: events spent on step t (second_order.c)
  * Privacy   (1) is one Gaussian release of a vector whose sensitivity is derived in query_hessian.c (1), (2); all
@@ -19,8 +20,8 @@
  *               logistic rows the Hessian is free up to weight 0.7 (glm_joint.c);
  *           (e) exact Gaussian composition, all releases averaged, and noise shaped by the rows' second moments.
  *           calibration=paper has none of (a)-(e) but its own sensitivities 2 G and 2 K sqrt d with equal shares, and
- *           the variances 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi) of its Theorem 14 (paper.c (9)); what is certified
- *           is the accountant's epsilon for them.
+ *           the variances 4 G^2 T/(n^2 phi) and 4 d K^2 T/(n^2 phi) of its Theorem 14 (paper.c (9)); what is
+ *           certified is the accountant's epsilon for them.
  * Defaults  T = 48, growth 1; the rest in trust_region.c.
  * Cost      one pass over the rows with a rank-k update, and an eigendecomposition, per step; 7 d^2 doubles,
  *           and transformed rows as floats.
@@ -35,8 +36,7 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
 }
 
 const pv_optimizer_ops pv_optimizer_tr = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "tr",
+    .head = { .name = "tr",
               .summary = "private trust region: noisy gradient and Hessian in one release",
               .reference = "Wang, Xu 2020 (DP-TR)",
               .cfg_size = sizeof(pvi_second_cfg),

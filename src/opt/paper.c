@@ -22,9 +22,9 @@
  *        directions
  * With ||C|| the radius of the set, w its Gaussian width, W = ||C||^2 + w^2, and 1 for the constants behind O:
  *   (6)  pgd, Theorem 2     gamma = 1/(2L),          T = n epsilon/sqrt(d ln(1/delta)), whatever the set
- *   (7)  fw-l2, Theorem 4   gamma = (W ln(1/delta))^(1/4)/(||C|| sqrt(n epsilon)),  T = n epsilon/sqrt(W ln(1/delta)),
- *        so that gamma = 1/(||C|| sqrt(T)), which is used for any T and must be at most 1.  Printed in gamma is ||C||
- *        + w^2; its Lemma 4, its T and its bound (6) have the square.
+ *   (7)  fw-l2, Theorem 4   gamma = (W ln(1/delta))^(1/4)/(||C|| sqrt(n epsilon)),  T = n epsilon/sqrt(W
+ *        ln(1/delta)), so that gamma = 1/(||C|| sqrt(T)), which is used for any T and must be at most 1.  Printed in
+ *        gamma is ||C|| + w^2; its Lemma 4, its T and its bound (6) have the square.
  *   (8)  pmd, Theorem 5     gamma = 1/(2L ||C||^2),  T = n epsilon ||C||/sqrt(W ln(1/delta)), for a map of modulus 1
  *        in the norm whose unit ball is C.  A map of modulus m in a norm not below l2's (mirror.c) is divided by m:
  *        gamma = m/(2L ||C||^2).  In C's own norm its modulus is then ||C||^2 (or more, but for a constant: l1 and

@@ -1,28 +1,28 @@
 /* precondition.c - coordinates in which the rows are as long in every direction as the noise is.
  *
  * Noise of equal size in all directions is right for rows of equal size in all directions.  Most tables are not like
- * that: columns within [0, 1] share their mean, so that rows are nearly parallel, and the differences between them are
- * small beside the noise.  A row's gradient is c x, so the same sum in other coordinates, with noise of equal size
- * there, is as private:
- * (1) M' = (1/n) sum_i x_i x_i'/R^2 + E is released once, for `share` of the budget (query_moments.c (1)); entries of E
- *     off the diagonal have standard deviation b, and ||E|| is about t = 2 b sqrt d.
- * (2) A = V (e + t)^(-1/2) V'/q,  e, V the eigenvalues of M' and their vectors: directions stronger than the noise are
- *     made equal.  The lowest eigenvalues, within t of their mean, are not told from noise: each is replaced by that
- *     mean, so that such directions are raised alike.  If the others have less than a third of the trace, the rows are about as long in every
- *     direction, nothing is to be gained, and the coordinates stay as they are.
- * (3) f = sum_k e_k/(e_k + t) is the mean of ||q A x||^2/R^2, the number of directions that are left.  q = k sqrt f: rows
- *     A x have norms of about R/k, are added with the bound of rows of norm R, and the few whose gradients are longer
- *     are clipped.  Noise costs less for a small k, clipping for a large one: k^2 = K0/a within [1, 9], a the noise of
- *     the whole run in a coordinate of the gradient by q A w for k = 1.  K0 = 3e-4 was chosen once, by the gaps of
- *     docs/results/trust-region.md.
+ * that: columns within [0, 1] share their mean, so that rows are nearly parallel, and the differences between them
+ * are small beside the noise.  A row's gradient is c x, so the same sum in other coordinates, with noise of equal
+ * size there, is as private:
+ * (1) M' = (1/n) sum_i x_i x_i'/R^2 + E is released once, for `share` of the budget (query_moments.c (1)); entries of
+ *     E off the diagonal have standard deviation b, and ||E|| is about t = 2 b sqrt d.
+ * (2) A = V (e + t)^(-1/2) V'/q,  e, V the eigenvalues of M' and their vectors: directions stronger than the noise
+ *     are made equal.  The lowest eigenvalues, within t of their mean, are not told from noise: each is replaced by
+ *     that mean, so that such directions are raised alike.  If the others have less than a third of the trace, the
+ *     rows are about as long in every direction, nothing is to be gained, and the coordinates stay as they are.
+ * (3) f = sum_k e_k/(e_k + t) is the mean of ||q A x||^2/R^2, the number of directions that are left.  q = k sqrt f:
+ *     rows A x have norms of about R/k, are added with the bound of rows of norm R, and the few whose gradients are
+ *     longer are clipped.  Noise costs less for a small k, clipping for a large one: k^2 = K0/a within [1, 9], a the
+ *     noise of the whole run in a coordinate of the gradient by q A w for k = 1.  K0 = 3e-4 was chosen once, by the
+ *     gaps of docs/results/trust-region.md.
  * (4) Steps are taken in v, w = A v: the gradient by v is A g, the Hessian A H A, and the penalty is added exactly.
  *     A v of length q/R changes a margin by about 1: that is the unit of `radius` and `reach`.
  * (5) A penalty that is concave in w_j^2 (non-convex, l2) lies below its tangent there, a parabola of curvature
  *     r'(w_j)/w_j: taken instead of r'', which may be negative, since A makes it steep where rows say little.
- * (6) Noise is called small beside the penalty if the penalty's steepest slope (at w_j = 3^(-1/2), for w^2/(1 + w^2)), times
- *     the root mean square of the rows of A, is ten times the noise of the whole run in a coordinate of the gradient.  The
- *     penalty is small beside the loss if all weights at their largest penalty pay less than a tenth of what the loss can
- *     change for a margin of 1: else most belong near 0, and should not be let go first.
+ * (6) Noise is called small beside the penalty if the penalty's steepest slope (at w_j = 3^(-1/2), for w^2/(1 +
+ *     w^2)), times the root mean square of the rows of A, is ten times the noise of the whole run in a coordinate of
+ *     the gradient.  The penalty is small beside the loss if all weights at their largest penalty pay less than a
+ *     tenth of what the loss can change for a margin of 1: else most belong near 0, and should not be let go first.
  *
  * A is a function of a released value.  Each transformed row A x depends on one row of the table and on A, so that
  * later releases are what they were: sums of one clipped vector per row (adaptive composition). */
@@ -85,8 +85,8 @@ static bool noise_is_small(const pvi_precondition *m, double noise, const pv_pro
     return slope * size / sqrt((double)p->d) > 10.0 * noise && most < 0.1 * p->G / p->joint->row_norm;
 }
 
-pv_status pvi_precondition_learn(pvi_precondition *m, const pvi_precondition_cost *cost, const pv_problem *p, pv_oracle *o,
-                                 const double *w, double *v)
+pv_status pvi_precondition_learn(pvi_precondition *m, const pvi_precondition_cost *cost, const pv_problem *p,
+                                 pv_oracle *o, const double *w, double *v)
 {
     const int64_t d = p->d;
     double *V = m->V, *e = m->e;
@@ -121,7 +121,8 @@ void pvi_precondition_weights(const pvi_precondition *m, int64_t d, const double
     else memcpy(w, v, (size_t)d * sizeof *w);
 }
 
-void pvi_precondition_gradient(const pvi_precondition *m, const pv_problem *p, const double *w, double weight, double *g)
+void pvi_precondition_gradient(const pvi_precondition *m, const pv_problem *p, const double *w, double weight,
+                               double *g)
 {
     const int64_t d = p->d;
     double *c = m->x;
@@ -131,13 +132,13 @@ void pvi_precondition_gradient(const pvi_precondition *m, const pv_problem *p, c
         for (int64_t i = 0; i < d; i++) g[i] += weight * m->A[k * d + i] * c[k];
 }
 
-static void transform_penalty(const pvi_precondition *m, const pv_problem *p, const double *w, double weight, double *g,
-                              double *H)
+static void transform_penalty(const pvi_precondition *m, const pv_problem *p, const double *w, double weight,
+                              double *g, double *H)
 {
     const int64_t d = p->d;
     double *c = m->x;
     pvi_precondition_gradient(m, p, w, weight, g); /* leaves r'(w) in c */
-    for (int64_t k = 0; k < d; k++) { /* (5): A diag(r'/w) A; at 0 the limit is r'' */
+    for (int64_t k = 0; k < d; k++) {              /* (5): A diag(r'/w) A; at 0 the limit is r'' */
         double curved = 0.0;
         if (w[k] == 0.0) p->reg->curv(p->reg_cfg, &w[k], &curved, 1);
         else curved = c[k] / w[k];
@@ -148,8 +149,8 @@ static void transform_penalty(const pvi_precondition *m, const pv_problem *p, co
     }
 }
 
-void pvi_precondition_penalty(const pvi_precondition *m, const pv_problem *p, const double *w, double weight, double *g,
-                        double *H)
+void pvi_precondition_penalty(const pvi_precondition *m, const pv_problem *p, const double *w, double weight,
+                              double *g, double *H)
 {
     const int64_t d = p->d;
     if (m->A) {

@@ -15,8 +15,8 @@
  * (4) The penalty is public: r'(w) and diag r''(w) are added exactly.
  * (5) ||E/s|| is about (2 d)^(1/2) a / s; `damping` times that is added to the diagonal, since curvature below it is
  *     not told from noise.
- * (6) Second moments of the rows, where they are asked for (precondition.c), come before the first step and spend `share` of all
- *     events. */
+ * (6) Second moments of the rows, where they are asked for (precondition.c), come before the first step and spend
+ *     `share` of all events. */
 #include "opt/second_order.h"
 #include "acct/acct.h"
 

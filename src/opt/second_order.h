@@ -1,4 +1,5 @@
-/* second_order.h - what the second-order methods share: joint releases, how the budget is spread over them, and steps. */
+/* second_order.h - what the second-order methods share: joint releases, how the budget is spread over them, and
+ * steps. */
 #ifndef PVI_SECOND_ORDER_H
 #define PVI_SECOND_ORDER_H
 #include "opt/opt.h"
@@ -28,7 +29,7 @@ typedef struct pvi_second { /* first member of a method's state */
       "q, budget of the last step over that of the first", NULL },                                                   \
     { "calibration", PV_ENUM, offsetof(pvi_second_cfg, calibration), PVI_SECOND_DEFAULT, 0, 0, true,                 \
       "paper: its sensitivity, equal shares, equal steps", "default|paper" }
-#define PVI_TRUST_REGION_ROWS                                                                                              \
+#define PVI_TRUST_REGION_ROWS                                                                                        \
     { "radius", PV_F64, offsetof(pvi_second_cfg, radius), PV_AUTO, 1e-9, 1e9, false,                                 \
       "r, longest step; auto: 4, or from alpha", NULL },                                                       \
     { "alpha", PV_F64, offsetof(pvi_second_cfg, alpha), PV_AUTO, 1e-12, 1e6, false,                                  \
@@ -44,7 +45,11 @@ typedef struct pvi_second { /* first member of a method's state */
       "number and up to 512 weights, else 0", NULL }
 /* clang-format on */
 
-#define PVI_SECOND_ARRAYS PVI_LOOP_ARRAY, { offsetof(pvi_second, h), PV_VECTOR }
+#define PVI_SECOND_ARRAYS                                                                                            \
+    PVI_LOOP_ARRAY,                                                                                                  \
+    {                                                                                                                \
+        offsetof(pvi_second, h), PV_VECTOR                                                                           \
+    }
 
 int64_t pvi_second_units(const pvi_second_cfg *c, int64_t t); /* events spent on step t */
 int64_t pvi_second_total(const pvi_second_cfg *c);            /* on all steps */

@@ -58,8 +58,7 @@ static double modulus(const pv_problem *p)
 }
 
 const pv_mirror_ops pv_mirror_euclidean = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "euclidean",
+    .head = { .name = "euclidean",
               .summary = "||x||^2/2 on any set with a projection",
               .reference = "Nemirovski, Yudin 1983",
               .params = pv_no_params },

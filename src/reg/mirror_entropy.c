@@ -58,8 +58,7 @@ static double modulus(const pv_problem *p)
 }
 
 const pv_mirror_ops pv_mirror_entropy = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "entropy",
+    .head = { .name = "entropy",
               .summary = "negative entropy on the simplex (exponentiated gradient)",
               .reference = "Beck, Teboulle 2003, section 5",
               .params = pv_no_params },

@@ -135,8 +135,7 @@ static double modulus(const pv_problem *p) /* (3) */
 }
 
 const pv_mirror_ops pv_mirror_pnorm = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "pnorm",
+    .head = { .name = "pnorm",
               .summary = "||x||_q^2/2, q = 1 + 1/ln d, on the l1 ball",
               .reference = "Ben-Tal, Margalit, Nemirovski 2001",
               .params = pv_no_params },

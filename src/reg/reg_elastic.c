@@ -44,8 +44,7 @@ static double smooth(const void *c_)
 }
 
 const pv_reg_ops pv_reg_elastic = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "elastic",
+    .head = { .name = "elastic",
               .summary = "elastic net: lambda (a ||w||_1 + (1-a)/2 ||w||^2)",
               .reference = "Zou, Hastie 2005",
               .cfg_size = sizeof(cfg),

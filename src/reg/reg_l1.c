@@ -31,8 +31,7 @@ static double no_bound(const void *c_)
 }
 
 const pv_reg_ops pv_reg_l1 = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "l1",
+    .head = { .name = "l1",
               .summary = "lasso: lambda ||w||_1",
               .reference = "Tibshirani 1996",
               .cfg_size = sizeof(cfg),

@@ -46,8 +46,7 @@ static double lambda_of(const void *c_)
 }
 
 const pv_reg_ops pv_reg_l2 = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "l2",
+    .head = { .name = "l2",
               .summary = "ridge: (lambda/2) ||w||^2",
               .reference = "Hoerl, Kennard 1970",
               .cfg_size = sizeof(cfg),

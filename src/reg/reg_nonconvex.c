@@ -59,8 +59,7 @@ static double third(const void *c_)
 }
 
 const pv_reg_ops pv_reg_nonconvex = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "nonconvex",
+    .head = { .name = "nonconvex",
               .summary = "bounded non-convex: lambda sum w^2/(1 + w^2)",
               .reference = "Wang, Xu 2020 (DP-TR)",
               .cfg_size = sizeof(cfg),

@@ -24,11 +24,7 @@ static double zero(const void *cfg)
 }
 
 const pv_reg_ops pv_reg_none = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "none",
-              .summary = "no penalty",
-              .reference = "-",
-              .params = pv_no_params },
+    .head = { .name = "none", .summary = "no penalty", .reference = "-", .params = pv_no_params },
     .props = PV_CONVEX | PV_SMOOTH | PV_PROX | PV_HESSIAN | PV_ELASTIC | PV_ZERO,
     .value = value,
     .grad = no_change,

@@ -56,8 +56,7 @@ static double width(const void *st, const void *c_, int64_t d)
 }
 
 const pv_set_ops pv_set_box = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "box",
+    .head = { .name = "box",
               .summary = "box lo <= w_j <= hi",
               .reference = "Jaggi 2013, Table 1",
               .cfg_size = sizeof(cfg),

@@ -75,8 +75,7 @@ static double width(const void *st, const void *c_, int64_t d)
 }
 
 const pv_set_ops pv_set_l1ball = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "l1ball",
+    .head = { .name = "l1ball",
               .summary = "l1 ball ||w||_1 <= R",
               .reference = "Duchi, Shalev-Shwartz, Singer, Chandra 2008; Condat 2016",
               .cfg_size = sizeof(cfg),

@@ -43,8 +43,7 @@ static double width(const void *st, const void *c_, int64_t d)
 }
 
 const pv_set_ops pv_set_l2ball = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "l2ball",
+    .head = { .name = "l2ball",
               .summary = "Euclidean ball ||w||_2 <= R",
               .reference = "Wang, Xu 2019 (DP-PGD, DP-FW-L2)",
               .cfg_size = sizeof(cfg),

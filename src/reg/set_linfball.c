@@ -44,8 +44,7 @@ static double width(const void *st, const void *c_, int64_t d)
 }
 
 const pv_set_ops pv_set_linfball = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "linfball",
+    .head = { .name = "linfball",
               .summary = "cube |w_j| <= R",
               .reference = "Jaggi 2013, Table 1",
               .cfg_size = sizeof(cfg),

@@ -188,8 +188,7 @@ static double width(const void *s_, const void *c_, int64_t d) /* (4) */
 }
 
 const pv_set_ops pv_set_polytope = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "polytope",
+    .head = { .name = "polytope",
               .summary = "convex hull of the vertices in a file",
               .reference = "Talwar, Thakurta, Zhang 2015; Wang, Xu 2019 (DP-FW-L1)",
               .cfg_size = sizeof(cfg),

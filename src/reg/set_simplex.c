@@ -65,8 +65,7 @@ static double width(const void *st, const void *c_, int64_t d)
 }
 
 const pv_set_ops pv_set_simplex = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "simplex",
+    .head = { .name = "simplex",
               .summary = "simplex w >= 0, sum w = R",
               .reference = "Duchi, Shalev-Shwartz, Singer, Chandra 2008; Condat 2016",
               .cfg_size = sizeof(cfg),

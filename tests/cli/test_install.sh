@@ -14,7 +14,7 @@ done
 for file in $(grep -o '](\([A-Za-z_./-]*\))' share/doc/privet/README.md | tr -d '()]'); do
     check "the installed README points to $file" test -e "share/doc/privet/$file"
 done
-check 'the header of plug-ins is not installed: they are built with the library' test ! -e include/privet_plugin.h
+check 'the header of plug-ins is not installed: they are built with the library' test ! -e include/plugin.h
 check 'the installed command finds its library' env -u LD_LIBRARY_PATH bin/privet --version
 check 'the completion is bash' sh -c 'command -v bash || exit 0; bash -n share/bash-completion/completions/privet'
 has share/man/man1/privet.1 '.TH PRIVET 1'

@@ -74,8 +74,7 @@ static void head_is_complete(void **state)
     int64_t i = 0;
     for (; nth(i); i++) {
         const pv_accountant_ops *a = nth(i);
-        PVT_TRUE(a->head.abi == PV_PLUGIN_ABI && a->head.name && a->head.summary && a->head.reference &&
-                 a->head.params);
+        PVT_TRUE(a->head.name && a->head.summary && a->head.reference && a->head.params);
         PVT_TRUE(a->supports && a->compose && a->epsilon_ub && a->delta_ub);
         PVT_TRUE(pv_find(PV_KIND_accountant, a->head.name) == &a->head);
     }

@@ -55,7 +55,6 @@ static bool is_name(const char *s)
 
 static void check_head(pv_kind kind, const pv_plugin *p)
 {
-    PVT_CHECK(p->abi == PV_PLUGIN_ABI, AT "abi %u", WHO, p->abi);
     PVT_CHECK(is_name(p->name), AT "name", WHO);
     PVT_CHECK(one_line(p->summary), AT "summary", WHO);
     PVT_CHECK(one_line(p->reference), AT "reference", WHO);

@@ -46,9 +46,8 @@ static void every_slot_and_flag_is_consistent(void **state)
     (void)state;
     int64_t n = 0;
     for (const pv_reg_ops *r; (r = reg_at(n)); n++) {
-        PVT_CHECK(r->head.abi == PV_PLUGIN_ABI && r->head.name && r->head.summary && r->head.reference &&
-                      r->head.params,
-                  "%s: head is incomplete", r->head.name);
+        PVT_CHECK(r->head.name && r->head.summary && r->head.reference && r->head.params, "%s: head is incomplete",
+                  r->head.name);
         PVT_CHECK(r->value && (r->prox || r->grad), "%s: a value, and a prox or a gradient are needed", r->head.name);
         PVT_CHECK(!!r->prox == !!(r->props & PV_PROX), "%s: PV_PROX", r->head.name);
         PVT_CHECK(!!r->curv == !!(r->props & PV_HESSIAN), "%s: PV_HESSIAN", r->head.name);

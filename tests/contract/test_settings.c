@@ -211,11 +211,8 @@ static void other_words(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        CASE(every_setting_of_every_plugin),
-        CASE(every_general_setting),
-        CASE(every_setting_of_every_accountant),
-        CASE(both_spellings_mean_the_same),
-        CASE(other_words),
+        CASE(every_setting_of_every_plugin), CASE(every_general_setting), CASE(every_setting_of_every_accountant),
+        CASE(both_spellings_mean_the_same),  CASE(other_words),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -115,8 +115,7 @@ static int probe(const char *path, const uint8_t *magic, size_t n)
 }
 
 const pv_reader_ops pv_reader_cifar = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "cifar",
+    .head = { .name = "cifar",
               .summary = "CIFAR-10 images, binary version, several files",
               .reference = "Krizhevsky 2009: Learning multiple layers of features from tiny images; binary version",
               .params = pv_no_params },

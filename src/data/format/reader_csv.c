@@ -252,8 +252,7 @@ static int probe(const char *path, const uint8_t *magic, size_t n)
 }
 
 const pv_reader_ops pv_reader_csv = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "csv",
+    .head = { .name = "csv",
               .summary = "tables with declared columns: numbers, categories, a label",
               .reference = "RFC 4180",
               .params = pv_no_params },

@@ -184,8 +184,7 @@ static int probe(const char *path, const uint8_t *magic, size_t n)
 }
 
 const pv_reader_ops pv_reader_idx = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "idx",
+    .head = { .name = "idx",
               .summary = "IDX images, labels in a file beside them",
               .reference = "LeCun, Cortes, Burges: the MNIST database, file format",
               .params = pv_no_params },

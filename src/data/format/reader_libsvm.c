@@ -165,8 +165,7 @@ static int probe(const char *path, const uint8_t *magic, size_t n)
 }
 
 const pv_reader_ops pv_reader_libsvm = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "libsvm",
+    .head = { .name = "libsvm",
               .summary = "sparse text rows: label index:value ...",
               .reference = "Chang, Lin: LIBSVM, ACM TIST 2 (2011), README: data format",
               .params = pv_no_params },

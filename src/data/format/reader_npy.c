@@ -243,8 +243,7 @@ static int probe(const char *path, const uint8_t *magic, size_t n)
 }
 
 const pv_reader_ops pv_reader_npy = {
-    .head = { .abi = PV_PLUGIN_ABI,
-              .name = "npy",
+    .head = { .name = "npy",
               .summary = "NumPy arrays of floats or bytes, labels in a file beside them",
               .reference = "NumPy: the NPY format, versions 1.0 to 3.0",
               .params = pv_no_params },

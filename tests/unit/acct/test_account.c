@@ -113,14 +113,12 @@ static void mock_close(void *st)
 static void broken_accountants(void **state)
 {
     (void)state;
-    const pv_accountant_ops ops = {
-        .head = { .abi = PV_PLUGIN_ABI, .name = "mock", .state_size = 8, .params = pv_no_params },
-        .compose = mock_compose,
-        .epsilon_ub = mock_epsilon,
-        .delta_ub = mock_delta,
-        .epsilon_lb = mock_lower,
-        .close = mock_close
-    };
+    const pv_accountant_ops ops = { .head = { .name = "mock", .state_size = 8, .params = pv_no_params },
+                                    .compose = mock_compose,
+                                    .epsilon_ub = mock_epsilon,
+                                    .delta_ub = mock_delta,
+                                    .epsilon_lb = mock_lower,
+                                    .close = mock_close };
     const pv_event *g = pv_ev_leaf(arena, PV_EV_GAUSSIAN, 1, 0);
     const pv_event *sampled[] = { g, pv_ev_sampled(arena, PV_EV_POISSON, 0.5, g) };
     double e[] = { 1, 5 }, d[2];

@@ -1,7 +1,8 @@
 /* test_said_twice.c - what a certificate says twice is compared: every row of the table in cert_settings.c.
  *
  * For each row, over the certificates of tests/corpus: the row holds for what privet wrote, and another value of the
- * setting or of the field is seen by the row and refused by verifying.  Then forgeries by hand, with what is said of each. */
+ * setting or of the field is seen by the row and refused by verifying.  Then forgeries by hand, with what is said of
+ * each. */
 #include "corpus.h"
 #include "pvtest.h"
 
@@ -121,7 +122,7 @@ static void every_row_is_compared(void **state)
     }
 }
 
-/* Forgeries that keep everything else: a text in the place of another, in the settings or in the conditional bound. */
+/* Forgeries that keep everything else: one text for another, in the settings or in the conditional bound. */
 typedef struct forgery {
     const char *file, *from, *to, *says; /* says NULL: it holds */
 } forgery;

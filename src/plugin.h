@@ -1,19 +1,12 @@
-/* privet_plugin.h - the contracts a plug-in file fulfils.
+/* plugin.h - the contracts a plug-in file fulfils.
  *
  * One plug-in = one file + one line in src/core/registry.def.  Every slot is
- * required unless marked optional; NULL then means the documented default.  New
- * slots go at the end and raise PV_PLUGIN_ABI. */
-#ifndef PRIVET_PLUGIN_H
-#define PRIVET_PLUGIN_H
+ * required unless marked optional; NULL then means the documented default.  */
+#ifndef PVI_PLUGIN_H
+#define PVI_PLUGIN_H
 #include <math.h>
 
 #include "privet.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#define PV_PLUGIN_ABI 3u
 
 /* One tunable.  This row is the only source of the default, the range check,
  * --help, the JSON key and the certificate entry.
@@ -34,7 +27,6 @@ typedef struct pv_param {
 
 /* First member of every ops struct, so the registry sees all kinds alike.      */
 typedef struct pv_plugin {
-    uint32_t abi;                           /* PV_PLUGIN_ABI                */
     const char *name, *summary, *reference; /* reference: paper, theorem    */
     size_t cfg_size, state_size;            /* framework allocates, zeroed  */
     const pv_param *params;                 /* never NULL; { 0 } ends it    */
@@ -465,7 +457,4 @@ const char *pv_kind_name(pv_kind kind);
 const pv_plugin *pv_find(pv_kind kind, const char *name); /* NULL: no such plug-in  */
 const pv_plugin *pv_nth(pv_kind kind, int64_t i);         /* NULL past the end      */
 
-#ifdef __cplusplus
-}
-#endif
 #endif
