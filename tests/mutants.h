@@ -213,6 +213,9 @@ static void agreeing(mutants *m, pv_arena *a, pvi_cert *c)
                                             "{\"optimizer.noise\":\"linear:1,2\",\"sampler\":\"fixed\"}",
                                             "{\"optimizer.noise\":\"linear:1,2\",\"sampler\":\"cyclic\"}" };
     c->conditional = NULL;
+    c->version = 2; /* from version 3 on settings are complete, and such events do not follow from any */
+    c->clip_gradient = c->clip_norm;
+    c->replace_change = 2.0 * c->clip_norm;
     other_names(m, c);
     other_rows(m, c);
     const char *s = c->sampler; /* the settings say nothing else, so that nothing contradicts them */
