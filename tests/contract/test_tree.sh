@@ -6,6 +6,7 @@ sh "$source/tools/check_includes.sh" "$source"
 sh "$source/tools/check_words.sh" "$source"
 sh "$source/tools/check_docs.sh" "$source"
 sh "$source/tools/check_refs.sh" "$source"
+sh "$source/tools/check_lengths.sh" "$source"
 
 # A small tree that breaks each rule once.
 tree=$(mktemp -d)
