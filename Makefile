@@ -10,7 +10,7 @@ FLAGS  ?=
 GIVEN  := $(if $(filter file,$(origin FLAGS)),,yes)
 SETUP  := \`make setup\` installs what privet is built with (Debian; as root or through sudo)
 
-.PHONY: all everything configure setup demo test check scripts clang sanitizers sanitize fuzzers replay fuzz bench coverage install clean format
+.PHONY: all everything configure setup demo test check scripts formatted clang sanitizers sanitize fuzzers replay fuzz bench coverage install clean format
 all: configure
 	@$(CMAKE) --build $(BUILD) --target privet privet_cmd privet_texts
 everything: configure
@@ -34,6 +34,9 @@ check:
 scripts:
 	@sh tools/bootstrap.sh shellcheck
 	@sh tools/check_scripts.sh
+formatted:
+	@sh tools/bootstrap.sh clang-format
+	@sh tools/check_format.sh
 clang:
 	@sh tools/bootstrap.sh clang
 	@$(MAKE) --no-print-directory everything BUILD=build-clang FLAGS="-DCMAKE_C_COMPILER=clang -DPRIVET_WERROR=ON"
