@@ -72,7 +72,7 @@ PEAK(peak_512, "avx512f", __m512, 16, _mm512_set1_ps, _mm512_fmadd_ps)
 PEAK(peak_256, "avx2,fma", __m256, 8, _mm256_set1_ps, _mm256_fmadd_ps)
 static double peak(float *out)
 {
-    return pvi_isa() == PVI_AVX512 ? peak_512(out) : pvi_isa() == PVI_AVX2 ? peak_256(out) : 0;
+    return pvi_isa() == PVI_ISA_AVX512 ? peak_512(out) : pvi_isa() == PVI_ISA_AVX2 ? peak_256(out) : 0;
 }
 #else
 static double peak(float *out)

@@ -85,16 +85,11 @@ static double train(pv_ctx *ctx, const pvi_matrix *m, const char *steps, bool pr
     memset(&w, 0, sizeof w);
     pv_ctx_on_progress(ctx, tick, &w);
     if (pv_plan_create(ctx, &plan) != PV_OK) return 0;
-    const char *const set[][2] = { { "model", "mnist-cnn" },
-                                   { "model.augment", "1" },
-                                   { "optimizer", "sgd" },
-                                   { "optimizer.steps", steps },
-                                   { "optimizer.step", "0.05" },
-                                   { "sampler", "poisson" },
-                                   { "sampler.batch", "256" },
-                                   { "budget.noise_multiplier", "1.1" },
-                                   { "budget.epsilon", "1000" },
-                                   { "privacy", private_run ? "on" : "off" } };
+    const char *const set[][2] = { { "model", "mnist-cnn" },     { "model.augment", "1" },
+                                   { "optimizer", "sgd" },       { "optimizer.steps", steps },
+                                   { "optimizer.step", "0.05" }, { "sampler", "poisson" },
+                                   { "sampler.batch", "256" },   { "budget.noise_multiplier", "1.1" },
+                                   { "budget.epsilon", "1000" }, { "privacy", private_run ? "on" : "off" } };
     for (size_t i = 0; i < sizeof set / sizeof *set; i++)
         if (pv_plan_set(plan, set[i][0], set[i][1]) != PV_OK) return 0;
     if (pvi_set_threads(ctx, threads) != PV_OK || pvi_run_matrix(plan, m, NULL, NULL, &r) != PV_OK) {

@@ -195,8 +195,7 @@ static int parse_option(const command *cmd, int argc, char **argv, int *i, args 
     }
     if (!*value && !o->key) return usage("--%s needs a value (%s)", o->name, o->word);
     const char **own = own_value(a, o);
-    if (own && *own && strcmp(*own, value) != 0)
-        return usage("--%s is given twice: %s and %s", o->name, *own, value);
+    if (own && *own && strcmp(*own, value) != 0) return usage("--%s is given twice: %s and %s", o->name, *own, value);
     store(a, o, value);
     return EXIT_DONE;
 }

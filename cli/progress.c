@@ -14,7 +14,7 @@
 
 static struct {
     bool terminal, drawn, quiet;
-    double next_line; /* of a log: seconds after the phase began */
+    double next_line;     /* of a log: seconds after the phase began */
     char what[32];        /* the phase under way                        */
     double begun, redraw; /* seconds: when the phase began, last drawing */
 } bar;

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define PV_API __attribute__((visibility("default")))
+#define PV_API  __attribute__((visibility("default")))
 #define PV_MUST PV_API __attribute__((warn_unused_result))
 #else
 #define PV_API
@@ -92,14 +92,14 @@ PV_MUST pv_status pv_plan_create(pv_ctx *ctx, pv_plan **out);
 PV_API void pv_plan_free(pv_plan *plan);
 PV_MUST pv_status pv_plan_set(pv_plan *plan, const char *key, const char *value);
 PV_MUST pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *name); /* --config */
-PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json);  /* the same keys back        */
+PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json); /* the same keys back        */
 /* Cost, noise, steps; reads data.path only where data.rows is not set.  The noise of one release, here and in
- * pv_result_summary: "noise_stddev" on each entry of a sum (gaussian), "noise_radius" of the ball around it (ball), or
- * "selection_epsilon", the cost of one choice (select).  "noise_per_weight", where there is a sum: standard deviation
- * on each entry of the average gradient.                                                                            */
+ * pv_result_summary: "noise_stddev" on each entry of a sum (gaussian), "noise_radius" of the ball around it (ball),
+ * or "selection_epsilon", the cost of one choice (select).  "noise_per_weight", where there is a sum: standard
+ * deviation on each entry of the average gradient. */
 PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);
 PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub); /* reads as pv_plan_cost does */
-PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out); /* reserve, run, certify     */
+PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out);                  /* reserve, run, certify     */
 
 /* ---- result --------------------------------------------------------------------- */
 /* Copies at most cap weights to w and sets *d to how many there are. */
@@ -123,9 +123,9 @@ PV_MUST pv_status pv_synth_data(pv_ctx *ctx, const char *folder, uint64_t seed, 
 
 /* ---- model file ------------------------------------------------------------------- */
 PV_MUST pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out);
-PV_MUST pv_status pv_model_certificate(const pv_model *m, const char **json); /* lives with m */
-PV_MUST pv_status pv_model_schema(const pv_model *m, const char **json);      /* NULL: the data had none */
-PV_MUST pv_status pv_model_set(pv_model *m, const char *key, const char *value); /* data.* keys of new data */
+PV_MUST pv_status pv_model_certificate(const pv_model *m, const char **json);           /* lives with m */
+PV_MUST pv_status pv_model_schema(const pv_model *m, const char **json);                /* NULL: the data had none */
+PV_MUST pv_status pv_model_set(pv_model *m, const char *key, const char *value);        /* data.* keys of new data */
 PV_MUST pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv); /* NULL: standard output */
 PV_MUST pv_status pv_model_eval(pv_model *m, const char *data, char **json);
 /* The model for other programs: format "onnx", "npz" or "safetensors"; see docs/export.md. */
@@ -133,8 +133,9 @@ PV_MUST pv_status pv_model_export(const pv_model *m, const char *format, const c
 PV_API void pv_model_free(pv_model *m);
 
 /* ---- certificate, accounting, catalogue -------------------------------------------- */
-/* Answers that have an epsilon (plan, run, verify, account, calibrate) also say what it means: "strength" (strong, moderate,
- * weak, next to none, or none), "colour", "strength_because", "guess_right_at_most", "guess"; see docs/scale.md. */
+/* Answers that have an epsilon (plan, run, verify, account, calibrate) also say what it means: "strength" (strong,
+ * moderate, weak, next to none, or none), "colour", "strength_because", "guess_right_at_most", "guess"; see
+ * docs/scale.md. */
 /* Recomputes epsilon from the recorded events, and of a model file also whether weights and
  * header are those of its certificate.  PV_OK, or PV_E_VERIFY with the reason in the error
  * message.  `path` is a certificate or a model file.  json may be NULL; it says what this
@@ -145,7 +146,8 @@ PV_MUST pv_status pv_list(pv_ctx *ctx, const char *what, char **json);
 /* What events cost, how much noise a budget needs, the whole curve.  The request is a JSON object:
  *   {"mechanism": "gaussian", "z": 1.1, "q": 0.004, "steps": 14063, "delta": 1e-5}
  * or "events" with a tree as certificates have it, or "file" with its path; then "accountant" (best)
- * and its settings ("accountant.conversion": "paper"), "relation" (zero-out or replace), "epsilon" and "delta" as the question needs, "rows" for groups. */
+ * and its settings ("accountant.conversion": "paper"), "relation" (zero-out or replace), "epsilon" and "delta" as the
+ * question needs, "rows" for groups. */
 PV_MUST pv_status pv_account(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_calibrate(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_curve(pv_ctx *ctx, const char *request_json, char **json);

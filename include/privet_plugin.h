@@ -20,24 +20,24 @@ extern "C" {
  * A default of PV_AUTO means `chosen from public quantities` by the optimiser's
  * resolve slot: an F64 holds NAN and an I64 holds PV_AUTO_I64 until then.       */
 typedef enum pv_ptype { PV_F64 = 1, PV_I64 = 2, PV_BOOL = 3, PV_ENUM = 4, PV_STR = 5 } pv_ptype;
-#define PV_AUTO ((double)NAN)
+#define PV_AUTO     ((double)NAN)
 #define PV_AUTO_I64 INT64_MIN
 typedef struct pv_param {
-    const char *key; /* NULL ends the table                                     */
-    pv_ptype type;   /* double, int64_t, bool, int64_t (index), const char *    */
-    size_t offset;   /* into the plug-in's cfg struct                           */
-    double def, lo, hi; /* default, closed range; ENUM: def indexes `choices`   */
-    bool certified;     /* enters the guarantee, so is certified                */
-    const char *help;   /* one line, names the symbol it sets                   */
+    const char *key;     /* NULL ends the table                                     */
+    pv_ptype type;       /* double, int64_t, bool, int64_t (index), const char *    */
+    size_t offset;       /* into the plug-in's cfg struct                           */
+    double def, lo, hi;  /* default, closed range; ENUM: def indexes `choices`   */
+    bool certified;      /* enters the guarantee, so is certified                */
+    const char *help;    /* one line, names the symbol it sets                   */
     const char *choices; /* ENUM: "random|last|average"; STR: default or NULL   */
 } pv_param;
 
 /* First member of every ops struct, so the registry sees all kinds alike.      */
 typedef struct pv_plugin {
-    uint32_t abi;                               /* PV_PLUGIN_ABI                */
-    const char *name, *summary, *reference;     /* reference: paper, theorem    */
-    size_t cfg_size, state_size;                /* framework allocates, zeroed  */
-    const pv_param *params;                     /* never NULL; { 0 } ends it    */
+    uint32_t abi;                           /* PV_PLUGIN_ABI                */
+    const char *name, *summary, *reference; /* reference: paper, theorem    */
+    size_t cfg_size, state_size;            /* framework allocates, zeroed  */
+    const pv_param *params;                 /* never NULL; { 0 } ends it    */
 } pv_plugin;
 extern const pv_param pv_no_params[]; /* for a plug-in without parameters        */
 
@@ -55,19 +55,19 @@ typedef enum pv_relation { PV_REL_ZERO_OUT = 1, PV_REL_REPLACE = 2 } pv_relation
 /* ---- data ------------------------------------------------------------------------
  * What is declared about the rows; public, never measured on values.            */
 typedef struct pv_domain {
-    int64_t n;       /* rows                                                     */
-    int64_t p;       /* columns the model sees, bias included                    */
-    double row_norm; /* R: ||x_i|| <= R for every stored row, bias included      */
-    bool max_norm;   /* R bounds the largest |x_ij| of a row, not its length     */
-    int64_t classes; /* 2: y in {-1,+1}; k > 2: y in {0..k-1}; 0: real y         */
+    int64_t n;         /* rows                                                     */
+    int64_t p;         /* columns the model sees, bias included                    */
+    double row_norm;   /* R: ||x_i|| <= R for every stored row, bias included      */
+    bool max_norm;     /* R bounds the largest |x_ij| of a row, not its length     */
+    int64_t classes;   /* 2: y in {-1,+1}; k > 2: y in {0..k-1}; 0: real y         */
     double y_lo, y_hi; /* bounds of a real label                                 */
     /* Images: a row is `channels` planes of height x width values, each plane row by row, then the
      * bias column if there is one.  All 0: not images.                                     */
     int64_t height, width, channels;
 } pv_domain;
 
-/* A view of units: today a unit is one row, at its place in the whole table, which depends on no thread and no process:
- * pick[i], or first + i.  Everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
+/* A view of units: today a unit is one row, at its place in the whole table, which depends on no thread and no
+ * process: pick[i], or first + i.  Everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
  * Row i of the view is stored row r = pick ? pick[i] : i:
  *   dense  x[r*ld .. r*ld+p)          CSR  idx/val[ptr[r] .. ptr[r+1])
  *   pixels x_j = (float)(gain[r] level[byte[r*ld+j]]), no bias column; only for a model that is PV_PIXELS
@@ -108,26 +108,26 @@ enum {
     PV_STRONG = 8u,
     PV_COMPACT = 16u,
     PV_HESSIAN = 32u,
-    PV_PROX = 64u,      /* regulariser or set with an exact prox / projection          */
-    PV_LMO = 128u,      /* set with a linear minimisation oracle                       */
-    PV_CLASSIFY = 512u, /* link: labels are classes; without it labels are real        */
-    PV_MARGIN = 1024u,  /* link: phi of m = y <w,x>; without it, of the residual <w,x> - y */
-    PV_ELASTIC = 2048u, /* regulariser: a ||w||_1 + (strong/2) ||w||^2, with a = 0 if PV_SMOOTH */
-    PV_L1_FIRST = 4096u, /* set: soft threshold, then project, is the exact prox of a ||w||_1  */
-    PV_L1_FLAT = 8192u, /* set: ||w||_1 is constant on it, so an l1 penalty changes nothing    */
-    PV_ANY_LABEL = 16384u, /* model: classes or numbers, its loss follows the labels          */
-    PV_BLOCKS = 32768u, /* model: the gradient of each tensor is that of its own convex problem */
-    PV_PIXELS = 65536u, /* model: takes rows as bytes                                          */
-    PV_OF_LINKS = 1u << 17, /* model: goes by the names of its links                            */
+    PV_PROX = 64u,             /* regulariser or set with an exact prox / projection          */
+    PV_LMO = 128u,             /* set with a linear minimisation oracle                       */
+    PV_CLASSIFY = 512u,        /* link: labels are classes; without it labels are real        */
+    PV_MARGIN = 1024u,         /* link: phi of m = y <w,x>; without it, of the residual <w,x> - y */
+    PV_ELASTIC = 2048u,        /* regulariser: a ||w||_1 + (strong/2) ||w||^2, with a = 0 if PV_SMOOTH */
+    PV_L1_FIRST = 4096u,       /* set: soft threshold, then project, is the exact prox of a ||w||_1  */
+    PV_L1_FLAT = 8192u,        /* set: ||w||_1 is constant on it, so an l1 penalty changes nothing    */
+    PV_ANY_LABEL = 16384u,     /* model: classes or numbers, its loss follows the labels          */
+    PV_BLOCKS = 32768u,        /* model: the gradient of each tensor is that of its own convex problem */
+    PV_PIXELS = 65536u,        /* model: takes rows as bytes                                          */
+    PV_OF_LINKS = 1u << 17,    /* model: goes by the names of its links                            */
     PV_FOR_NUMBERS = 1u << 18, /* link or model: what model=auto is for labels that are numbers,  */
     PV_FOR_TWO = 1u << 19,     /*   two classes,                                                 */
     PV_FOR_MANY = 1u << 20,    /*   more classes                                                 */
-    PV_NETWORK = 1u << 21, /* model: layers of a description                                       */
-    PV_DENSE = 1u << 22, /* network: one with PV_BLOCKS may stand in for it                         */
-    PV_LINEAR = 1u << 23, /* model: a weight for every column and class                             */
-    PV_ZERO = 1u << 24, /* regulariser: r = 0                                                      */
-    PV_L1_BALL = 1u << 25, /* set: { ||w||_1 <= R }                                                */
-    PV_ANY_MODEL = 1u << 26 /* every model has it                                                  */
+    PV_NETWORK = 1u << 21,     /* model: layers of a description                                       */
+    PV_DENSE = 1u << 22,       /* network: one with PV_BLOCKS may stand in for it                         */
+    PV_LINEAR = 1u << 23,      /* model: a weight for every column and class                             */
+    PV_ZERO = 1u << 24,        /* regulariser: r = 0                                                      */
+    PV_L1_BALL = 1u << 25,     /* set: { ||w||_1 <= R }                                                */
+    PV_ANY_MODEL = 1u << 26    /* every model has it                                                  */
 };
 
 /* ---- GLM link: phi of the margin and its derivatives, a vector at a time ----------- */
@@ -156,7 +156,7 @@ typedef struct pv_joint {
 } pv_joint;
 /* Contracts (M1) to (M3) as below, for the whole vector: (M1) B; (M2) rounding times B. */
 typedef struct pv_hess_ops {
-    void (*bounds)(const void *cfg, const pv_domain *dom, pv_joint *j); /* not scale, grad, clip, plain */
+    void (*bounds)(const void *cfg, const pv_domain *dom, pv_joint *j);       /* not scale, grad, clip, plain */
     double (*norm)(const void *cfg, const pv_domain *dom, const pv_joint *j); /* B that clips nothing more   */
     size_t (*scratch)(const void *cfg, const pv_domain *dom);
     void (*sum)(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
@@ -183,11 +183,11 @@ typedef struct pv_model_ops {
     uint32_t props; /* 0: glm takes the link's                                    */
     int64_t (*dim)(const void *cfg, const pv_domain *dom);
     size_t (*scratch)(const void *cfg, const pv_domain *dom, int64_t max_rows); /* bytes per thread */
-    /* Once per query before any group, on one thread; keeps a float copy of w in st.  number: of the query, from 1. */
+    /* Once per query before any group, on one thread; keeps a float copy of w in st.  number: from 1 on. */
     pv_status (*begin)(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a);
     /* g (d floats) += sum of clip(grad_i); n_bad += rows that were not finite (they add 0). */
-    void (*grad_sum)(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g,
-                     int64_t *n_bad, void *scratch);
+    void (*grad_sum)(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
+                     void *scratch);
     double (*rounding)(const void *cfg, int64_t m, int64_t d);
     /* sum of losses over the rows: a diagnostic, never released as private          */
     double (*value_sum)(const void *st, const void *cfg, const pv_rows *rows, void *scratch);
@@ -231,9 +231,10 @@ typedef struct pv_set_ops {
     pv_plugin head;
     uint32_t props;
     pv_status (*open)(void *st, const void *cfg, int64_t d, pv_ctx *ctx, pv_arena *a); /* optional */
-    void (*project)(const void *st, const void *cfg, double *w, int64_t d); /* optional; in place      */
-    void (*lmo)(const void *st, const void *cfg, const double *g, double *v, int64_t d); /* optional: argmin_v <v,g> */
-    int64_t (*atoms)(const void *st, const void *cfg, int64_t d);           /* optional; vertices       */
+    void (*project)(const void *st, const void *cfg, double *w, int64_t d);            /* optional; in place      */
+    void (*lmo)(const void *st, const void *cfg, const double *g, double *v,
+                int64_t d);                                                         /* optional: argmin_v <v,g> */
+    int64_t (*atoms)(const void *st, const void *cfg, int64_t d);                   /* optional; vertices       */
     void (*atom)(const void *st, const void *cfg, int64_t k, double *v, int64_t d); /* with atoms      */
     double (*radius)(const void *st, const void *cfg, int64_t d); /* sup ||w||_2 over C (INFINITY)      */
     double (*width)(const void *st, const void *cfg, int64_t d);  /* Gaussian width (INFINITY)          */
@@ -271,20 +272,21 @@ const pv_event *pv_ev_cyclic(pv_arena *a, int64_t parts, const pv_event *sub);
 const pv_event *pv_ev_repeat(pv_arena *a, int64_t n, const pv_event *sub);
 const pv_event *pv_ev_seq(pv_arena *a, int64_t k, const pv_event *const *parts);
 
-/* ---- mechanism: what is done to a sum before it leaves; a closed list, since each has proofs in several places ----- */
+/* ---- mechanism: what is done to a sum before it leaves; a closed list, since each has proofs in several places
+ * ----- */
 typedef enum pv_norm { PV_L1 = 1, PV_L2 = 2, PV_LINF = 3 } pv_norm;
 struct pv_problem;
-typedef struct pv_noise { /* of one release, as planned                                                     */
-    double multiplier;    /* z                                                                              */
-    double sensitivity;   /* of the sum, under the relation of the plan                                     */
-    double scale;         /* what is drawn: z times the sensitivity, as the mechanism means it              */
-    bool off;             /* nothing is private: draw() adds nothing                                        */
-    double spacing;       /* of the grid that the sum is on                                                 */
-    double loudest;       /* the largest noise of the plan over that of this multiplier                     */
-    double change;        /* how far a neighbour can move what the noise is added to, in the mechanism's norm */
+typedef struct pv_noise {  /* of one release, as planned                                                     */
+    double multiplier;     /* z                                                                              */
+    double sensitivity;    /* of the sum, under the relation of the plan                                     */
+    double scale;          /* what is drawn: z times the sensitivity, as the mechanism means it              */
+    bool off;              /* nothing is private: draw() adds nothing                                        */
+    double spacing;        /* of the grid that the sum is on                                                 */
+    double loudest;        /* the largest noise of the plan over that of this multiplier                     */
+    double change;         /* how far a neighbour can move what the noise is added to, in the mechanism's norm */
     int64_t length, units; /* numbers in the sum; units in the table                                         */
-    double bound;         /* what one unit adds to the sum, at most                                         */
-    bool max_norm;        /* a row's largest value is bounded, not its length                               */
+    double bound;          /* what one unit adds to the sum, at most                                         */
+    bool max_norm;         /* a row's largest value is bounded, not its length                               */
     const struct pv_problem *problem;
 } pv_noise;
 /* How close a real law P' is to the ideal P: P'(S) <= e^kappa P(S) + tau and P(S) <= e^kappa P'(S) + tau for every S.
@@ -317,8 +319,8 @@ typedef struct pv_mechanism_ops {
     /* out: `length` numbers, or the index chosen; times: the planned scale; sum is overwritten. */
     void (*draw)(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, const double *score, double *out);
 } pv_mechanism_ops;
-double pv_ball_delta(double distance, double radius, double d);  /* of two balls: share of the volume not in common */
-double pv_ball_radius(double distance, double delta, double d);  /* smallest radius with at most delta            */
+double pv_ball_delta(double distance, double radius, double d); /* of two balls: share of the volume not in common */
+double pv_ball_radius(double distance, double delta, double d); /* smallest radius with at most delta            */
 
 /* ---- optimiser -------------------------------------------------------------------------- */
 typedef struct pv_planned { /* a release, as far as an optimiser may know it: public             */
@@ -326,28 +328,28 @@ typedef struct pv_planned { /* a release, as far as an optimiser may know it: pu
     double change;          /* how far a neighbour moves the exact sum                          */
     double stddev;          /* of the noise on a number of its average; 0: not known yet, or none */
 } pv_planned;
-typedef struct pv_problem { /* public quantities only                                          */
-    pv_ctx *ctx;            /* threads and messages                                            */
-    int64_t d, n;           /* weights, rows                                                   */
-    uint32_t props;         /* of loss + reg                                                   */
-    int64_t outputs;        /* numbers predicted per row: 1, or the classes                    */
-    double bound;           /* of one row's gradient without clipping (INFINITY: none)         */
-    double G, L;            /* per-row gradient bound after clipping; smoothness of the loss   */
-    double batch;           /* expected rows per query                                         */
+typedef struct pv_problem {               /* public quantities only                                          */
+    pv_ctx *ctx;                          /* threads and messages                                            */
+    int64_t d, n;                         /* weights, rows                                                   */
+    uint32_t props;                       /* of loss + reg                                                   */
+    int64_t outputs;                      /* numbers predicted per row: 1, or the classes                    */
+    double bound;                         /* of one row's gradient without clipping (INFINITY: none)         */
+    double G, L;                          /* per-row gradient bound after clipping; smoothness of the loss   */
+    double batch;                         /* expected rows per query                                         */
     double noise_multiplier, sensitivity; /* of one gradient query; 0 before calibration, or off */
-    double epsilon, delta;  /* the target; INFINITY when privacy is off                        */
-    double mu;              /* Gaussian-DP parameter with the same (epsilon, delta); for defaults */
+    double epsilon, delta;                /* the target; INFINITY when privacy is off                        */
+    double mu;                            /* Gaussian-DP parameter with the same (epsilon, delta); for defaults */
     pv_relation relation;
     const pv_reg_ops *reg;
     const void *reg_cfg;
-    const pv_set_ops *set;  /* NULL: the whole space                                            */
+    const pv_set_ops *set; /* NULL: the whole space                                            */
     const void *set_cfg, *set_st;
     const pv_planned *planned; /* by the number of the optimiser's ask                           */
     pv_ev_kind sampling;       /* the event that samples of this plan are; PV_EV_NONE: every row  */
-    const double *start;   /* d weights to start from; NULL: zeros                                   */
-    const int64_t *tensor; /* sizes of the tensors the weights consist of, `tensors` of them          */
-    int64_t tensors;       /* 0: one tensor                                                          */
-    const pv_joint *joint;       /* constants of its second derivatives; NULL: there are none    */
+    const double *start;       /* d weights to start from; NULL: zeros                                   */
+    const int64_t *tensor;     /* sizes of the tensors the weights consist of, `tensors` of them          */
+    int64_t tensors;           /* 0: one tensor                                                          */
+    const pv_joint *joint;     /* constants of its second derivatives; NULL: there are none    */
 } pv_problem;
 
 /* What an optimiser asks for, in the order of its numbers; query NULL ends the list.  The third is the sampler unless
@@ -387,7 +389,7 @@ void pv_reg_grad(const pv_problem *p, const double *w, double *g);
 /* An array in an optimiser's state: the framework makes it, zeroed, for d weights.        */
 typedef enum pv_array { PV_VECTOR = 1, PV_SQUARE = 2 } pv_array;
 typedef struct pv_state {
-    size_t offset; /* of the double * in the state                                        */
+    size_t offset;  /* of the double * in the state                                        */
     pv_array shape; /* d, or d x d; 0 ends the table                                       */
 } pv_state;
 
@@ -441,8 +443,8 @@ typedef struct pv_accountant_ops {
     pv_status (*epsilon_ub)(const void *st, const void *cfg, double delta, double *eps);
     pv_status (*delta_ub)(const void *st, const void *cfg, double eps, double *delta);
     pv_status (*epsilon_lb)(const void *st, const void *cfg, double delta, double *eps); /* optional: 0 */
-    void (*close)(void *st);                                                            /* optional    */
-    void (*open)(void *st, pv_ctx *ctx);                                                /* optional    */
+    void (*close)(void *st);                                                             /* optional    */
+    void (*open)(void *st, pv_ctx *ctx);                                                 /* optional    */
 } pv_accountant_ops;
 double pv_up(double x, int k); /* x moved k ulps up; 0 stays 0.  Costs round up only       */
 

@@ -1,4 +1,4 @@
-/* cert_fixture.h - a certificate that holds, for tests of src/cert and src/export: T Gaussian releases, full batch. */
+/* cert_fixture.h - a certificate that holds, for tests of src/cert and src/export: T Gaussian releases, all rows. */
 #ifndef CERT_FIXTURE_H
 #define CERT_FIXTURE_H
 #include "cert/cert.h"

@@ -178,7 +178,8 @@ static void other_noise(mutants *m, pv_arena *a, pvi_cert *c)
     double z = c->noise_multiplier = some(m, 0.01, 1e3), most = z, count;
     c->events = shape(m, a, c, mech->event, sampler_event(c->sampler), z, &most, &count);
     c->noise_multiplier_max = most;
-    c->sensitivity = pvi_sensitivity(&(pvi_bound) { c->clip_norm, c->replace_change }, c->relation, group, c->rounding_allowance);
+    c->sensitivity =
+        pvi_sensitivity(&(pvi_bound) { c->clip_norm, c->replace_change }, c->relation, group, c->rounding_allowance);
     c->noise_stddev = z * c->sensitivity;
     c->queries = count < 9e18 ? (int64_t)count : INT64_MAX;
     for (int64_t i = 0; i < c->n_kinds; i++) c->kinds[i].count = i ? 1 : c->queries - c->n_kinds + 1;

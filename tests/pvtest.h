@@ -18,28 +18,28 @@
 
 #include "privet.h"
 
-#define PVT_CHECK(cond, ...)                                                                                       \
-    do {                                                                                                           \
-        if (!(cond)) {                                                                                             \
-            print_error("%s:%d: %s: ", __FILE__, __LINE__, #cond);                                                 \
-            print_error(__VA_ARGS__);                                                                              \
-            print_error("\n");                                                                                     \
-            fail();                                                                                                \
-        }                                                                                                          \
+#define PVT_CHECK(cond, ...)                                                                                         \
+    do {                                                                                                             \
+        if (!(cond)) {                                                                                               \
+            print_error("%s:%d: %s: ", __FILE__, __LINE__, #cond);                                                   \
+            print_error(__VA_ARGS__);                                                                                \
+            print_error("\n");                                                                                       \
+            fail();                                                                                                  \
+        }                                                                                                            \
     } while (0)
 #define PVT_TRUE(cond) PVT_CHECK(cond, "is false")
 #define PVT_IS(got, want)                                                                                            \
     PVT_CHECK((long long)(got) == (long long)(want), "got %lld, want %lld", (long long)(got), (long long)(want))
 #define PVT_OK(expr) PVT_IS(expr, PV_OK)
-#define PVT_NEAR(got, want, tol)                                                                                   \
+#define PVT_NEAR(got, want, tol)                                                                                     \
     PVT_CHECK(fabs((double)(got) - (double)(want)) <= (tol), "got %.17g, want %.17g", (double)(got), (double)(want))
-#define PVT_REL(got, want, tol)                                                                                    \
-    PVT_CHECK(fabs((double)(got) - (double)(want)) <= (tol) * fabs((double)(want)), "got %.17g, want %.17g",       \
+#define PVT_REL(got, want, tol)                                                                                      \
+    PVT_CHECK(fabs((double)(got) - (double)(want)) <= (tol)*fabs((double)(want)), "got %.17g, want %.17g",           \
               (double)(got), (double)(want))
-#define PVT_SKIP(why)                                                                                              \
-    do {                                                                                                           \
-        print_message("skipped: %s\n", why);                                                                       \
-        skip();                                                                                                    \
+#define PVT_SKIP(why)                                                                                                \
+    do {                                                                                                             \
+        print_message("skipped: %s\n", why);                                                                         \
+        skip();                                                                                                      \
     } while (0)
 
 /* Small deterministic generator for test inputs (never for noise). */

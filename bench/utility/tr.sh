@@ -1,5 +1,5 @@
 #!/bin/sh
-# tr.sh BENCH_GAP DATA [runs[:first seed]] - the gaps of docs/results.md, "Second order": four problems, ten values of epsilon.
+# tr.sh BENCH_GAP DATA [runs[:first seed]] - the gaps of docs/results/trust-region.md: four problems, ten values of epsilon.
 #
 # DATA holds covtype/covtype.data.gz and ijcnn1/ijcnn1.{tr,val}.bz2.  Covertype: type 2 against the rest, numeric
 # columns to [0, 1] by their published bounds.  IJCNN1: ten columns are 0 or 1 and twelve within [-1, 1], which go to

@@ -78,7 +78,7 @@ static const printed accuracies_printed[] = {
         }                                                                                                            \
     }
 
-/* What the figures show, as recorded in docs/results.md. */
+/* What the figures show, as recorded in docs/results/papers.md. */
 #define ACCURACIES_SHOW                                                                                              \
     "The problem solved without noise gives 68.5 % on Covertype (100,000 rows) and, on IJCNN, the share of the "     \
     "frequent class, 90.24 %; the 86 % and 95 % printed for no privacy are out of reach of this model. DP-TR, "      \

@@ -45,7 +45,7 @@ const char *pvi_event_name(pv_ev_kind kind); /* "gaussian"; "unknown" */
 const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s);
 double pvi_event_noise_max(const pv_event *ev); /* largest noise multiplier of its Gaussians; 0: none */
 
-int pvi_event_release(const pv_event *ev);     /* which row of the plan its leaf names */
+int pvi_event_release(const pv_event *ev);                     /* which row of the plan its leaf names */
 double pvi_event_releases_of(const pv_event *ev, int release); /* how many of that row */
 double pvi_event_releases(const pv_event *ev); /* of a checked tree: how many, a sampled leaf counts as one */
 /* Walks the leaves (a sampled leaf counts as one) in the order a run must release them. */
@@ -53,8 +53,8 @@ typedef struct pvi_meter pvi_meter;
 pvi_meter *pvi_meter_create(pv_arena *a, const pv_event *total); /* NULL: no memory               */
 /* PV_E_PLAN: not what was planned, or planned for another release. */
 pv_status pvi_meter_spend(pvi_meter *m, int release, const pv_event *event);
-bool pvi_meter_done(const pvi_meter *m);                         /* everything planned was spent   */
-double pvi_meter_fraction(const pvi_meter *m);                   /* leaves spent / leaves planned  */
+bool pvi_meter_done(const pvi_meter *m);       /* everything planned was spent   */
+double pvi_meter_fraction(const pvi_meter *m); /* leaves spent / leaves planned  */
 
 /* ---- rounding up unless exact (round.c); finite arguments -------------------------------------------- */
 double pvi_add_up(double x, double y);
@@ -192,7 +192,8 @@ double pvi_mu_fit(const pvi_curve *c);
  * most epsilon at delta; re-verified after rounding. */
 pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
                         double delta, double *s, pvi_cost *cost);
-/* The Gaussian-DP parameter mu with this (epsilon, delta): 1 over the noise multiplier of one Gaussian (acct_gaussian.c). */
+/* The Gaussian-DP parameter mu with this (epsilon, delta): 1 over the noise multiplier of one Gaussian
+ * (acct_gaussian.c). */
 pv_status pvi_gaussian_mu(pv_ctx *ctx, pv_relation rel, double epsilon, double delta, double *mu);
 
 /* ---- what epsilon and delta mean, in words (scale.c) ------------------------------------------------- */

@@ -58,7 +58,7 @@ static void one_epoch(int64_t J, double v, double F2, double T2, double *inverse
 {
     double before_j0 = 1.0, after_j0 = 1.0; /* inverse: 1/c, in units of the variance of noise multiplier 1 */
     for (int64_t j = 0; j < J; j++) {
-        const double grown = F2 * *inverse; /* L_F^2/c */
+        const double grown = F2 * *inverse;                           /* L_F^2/c */
         factor[j] = grown < HUGE_INVERSE ? grown / (grown + v) : 1.0; /* (3); beyond, next to nothing is hidden */
         *inverse = fmin(T2 * (grown + v), HUGE_INVERSE);              /* (1) */
         rate[j] = rate[j] * before_j0 + 0.5 / v;                      /* (2) */

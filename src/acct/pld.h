@@ -139,7 +139,7 @@ pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, 
 pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double *work, double *ub);
 
 /* ---- FFT (fft.c) ----------------------------------------------------------------------------------------- */
-int64_t pvi_fft_room(int64_t n);            /* doubles that the roots take; n: a power of two from 8 on */
+int64_t pvi_fft_room(int64_t n);          /* doubles that the roots take; n: a power of two from 8 on */
 void pvi_fft_roots(int64_t n, double *w); /* once for all transforms of n numbers                      */
 /* x[0 .. n/2] (re, im interleaved) = sum_k x[k] e^{-2 pi i jk/n}, in place: n + 2 doubles.  z: room for n. */
 void pvi_fft_real(int64_t n, const double *w, double *z, double *x);

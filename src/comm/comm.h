@@ -1,6 +1,7 @@
 /* comm.h - processes that train together; one process is the only kind there is so far (comm_one.c).
  *
- * The oracle leaves its exact integer sum at rank 0, which alone draws noise, and every rank gets what rank 0 released. */
+ * The oracle leaves its exact integer sum at rank 0, which alone draws noise, and every rank gets what rank 0
+ * released. */
 #ifndef PVI_COMM_H
 #define PVI_COMM_H
 #include "core/core.h"

@@ -73,8 +73,8 @@ typedef struct pvi_json {
     const char *key;  /* in an object; NUL-terminated                                              */
     const char *text; /* string value (unescaped) or the number as written                         */
     size_t text_len;
-    double num; /* PVI_JNUM; PVI_JBOOL 0 or 1                                                       */
-    int64_t count;                /* children                                                       */
+    double num;    /* PVI_JNUM; PVI_JBOOL 0 or 1                                                       */
+    int64_t count; /* children                                                       */
     struct pvi_json *child, *next; /* first child; next sibling                                     */
     int line, column;
 } pvi_json;
@@ -134,7 +134,7 @@ void pvi_parallel(pv_ctx *ctx, int64_t n, pvi_task fn, void *arg);
 double pvi_down(double x, int k); /* x moved k ulps down; 0 stays 0                                       */
 
 /* ---- cryptography (crypto.c): the only file that includes sodium.h ------------------------------------- */
-#define PVI_KEY_SIZE 32
+#define PVI_KEY_SIZE  32
 #define PVI_HASH_SIZE 32
 pv_status pvi_entropy(pv_ctx *ctx, void *out, size_t size); /* operating system; PV_E_RNG: none            */
 /* ChaCha20 keystream blocks from `counter` (64-byte blocks) on. */
@@ -164,8 +164,8 @@ typedef struct pvi_atomic { /* the same in pieces */
     char *path, *temp; /* owned */
 } pvi_atomic;
 pv_status pvi_atomic_open(pv_ctx *ctx, const char *path, pvi_atomic *out);
-pv_status pvi_atomic_commit(pvi_atomic *a);  /* also frees; on failure nothing is left behind */
-void pvi_atomic_abandon(pvi_atomic *a);      /* safe after commit                               */
+pv_status pvi_atomic_commit(pvi_atomic *a); /* also frees; on failure nothing is left behind */
+void pvi_atomic_abandon(pvi_atomic *a);     /* safe after commit                               */
 /* Removes the temporary files of writes under way; safe in a signal handler. */
 void pvi_atomic_cleanup_all(void);
 

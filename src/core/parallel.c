@@ -24,7 +24,7 @@ struct pvi_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     _Atomic uint64_t job; /* raised for every job; workers watch it */
-    bool quit, open; /* open: a worker that wakes up may still join the job */
+    bool quit, open;      /* open: a worker that wakes up may still join the job */
     pvi_task fn;
     void *arg;
     int64_t n;
@@ -88,7 +88,7 @@ pv_status pvi_set_threads(pv_ctx *ctx, int threads)
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, NULL);
     for (int i = 1; i < threads; i++) {
-        w[i] = (worker){ .pool = p, .index = i };
+        w[i] = (worker) { .pool = p, .index = i };
         if (pthread_create(&w[i].thread, NULL, work, &w[i]) != 0) break; /* fewer threads, same result */
         p->started++;
     }

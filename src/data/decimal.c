@@ -151,12 +151,3 @@ bool pvi_decimal_wide(uint64_t m, int64_t q, double *out)
     memcpy(out, &word, 8);
     return true;
 }
-
-bool pvi_fast_scan(void)
-{
-#ifdef PVI_X86
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-#else
-    return false;
-#endif
-}

@@ -18,8 +18,6 @@ extern const uint64_t pvi_ten_u64[20];     /* 10^k, exact                       
 extern const double pvi_ten_f64[23];       /* 10^k, exact                                             */
 extern const double pvi_signed_ten[2][16]; /* 10^k, -10^k                                          */
 
-bool pvi_fast_scan(void); /* this machine can run the AVX2 kernels of scan.h                        */
-
 /* m * 10^q for the cases beyond (2); false: out of the table's reach. */
 bool pvi_decimal_wide(uint64_t m, int64_t q, double *out);
 

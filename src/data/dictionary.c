@@ -14,7 +14,7 @@ static uint64_t long_hash(const char *s, size_t len)
 }
 
 /* Words above 16 bytes: the code, or the free slot where the word belongs as -1 - slot. */
-static int64_t long_place(const pvi_words *w, const char *s, size_t len)
+static int64_t long_place(const pvi_dictionary *w, const char *s, size_t len)
 {
     uint64_t k = long_hash(s, len) & w->mask;
     for (; w->slot[k] >= 0; k = (k + 1) & w->mask) {
@@ -24,24 +24,24 @@ static int64_t long_place(const pvi_words *w, const char *s, size_t len)
     return -1 - (int64_t)k;
 }
 
-int32_t pvi_words_find_long(const pvi_words *w, const char *s, size_t len)
+int32_t pvi_dictionary_find_long(const pvi_dictionary *w, const char *s, size_t len)
 {
     const int64_t i = long_place(w, s, len);
     return i < 0 ? -1 : (int32_t)i;
 }
 
-static int64_t place(const pvi_words *w, const pvi_word *v)
+static int64_t place(const pvi_dictionary *w, const pvi_word *v)
 {
-    return v->len > 16 ? long_place(w, v->text, v->len) : pvi_words_place(w, v->key[0], v->key[1], v->len);
+    return v->len > 16 ? long_place(w, v->text, v->len) : pvi_dictionary_place(w, v->key[0], v->key[1], v->len);
 }
 
-pv_status pvi_words_build(pv_ctx *ctx, pv_arena *a, int64_t n, const pvi_span *text, const int32_t *code,
-                          pvi_words *out, int64_t *twice)
+pv_status pvi_dictionary_build(pv_ctx *ctx, pv_arena *a, int64_t n, const pvi_span *text, const int32_t *code,
+                               pvi_dictionary *out, int64_t *twice)
 {
     uint64_t slots = 4;
     while (slots < (uint64_t)n * 4) slots *= 2;
     *twice = -1;
-    *out = (pvi_words) { .count = n, .mask = slots - 1 };
+    *out = (pvi_dictionary) { .count = n, .mask = slots - 1 };
     out->word = pv_arena_get(a, sizeof *out->word * (size_t)(n ? n : 1));
     out->slot = pv_arena_get(a, sizeof *out->slot * slots);
     if (!out->word || !out->slot) return pvi_nomem(ctx);
@@ -64,9 +64,9 @@ pv_status pvi_words_build(pv_ctx *ctx, pv_arena *a, int64_t n, const pvi_span *t
     return PV_OK;
 }
 
-int32_t pvi_words_match(const pvi_words *w, const char *s, size_t len)
+int32_t pvi_dictionary_match(const pvi_dictionary *w, const char *s, size_t len)
 {
-    const int32_t code = pvi_words_find(w, s, len);
+    const int32_t code = pvi_dictionary_find(w, s, len);
     double x;
     if (code >= 0 || !pvi_number(s, len, &x)) return code;
     for (int64_t i = 0; i < w->count; i++)

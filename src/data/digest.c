@@ -1,6 +1,6 @@
 /* digest.c - which data this was, for the certificate and the budget, without telling what is in it.
  *
- *   (1) tags     of every 1 KiB block of every array, four 64-bit words under the key K2 (tags.kernel.c)
+ *   (1) tags     of every 1 KiB block of every array, four 64-bit words under the key K2 (digest_tags.kernel.c)
  *   (2) leaf_j   = BLAKE2b(K, array, j, tags of 256 blocks)
  *   (3) digest   = BLAKE2b(K, "privet data 1", sizes, leaf_0, leaf_1, ...)         K2 = ChaCha20(BLAKE2b(K, "tags"))
  *
@@ -15,7 +15,7 @@
  *   (4) BLAKE2b(salt, digest), both as text, beside a salt that is drawn for every run
  * from which the owner, who can compute the digest, recognises the rows, and nobody else learns anything. */
 #include "reader.h"
-#include "tags.h"
+#include "digest_tags.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCKS = 256, LEAF = BLOCKS * PVI_BLOCK };
+enum { BLOCKS = 256, LEAF = BLOCKS * PVI_TAG_BLOCK };
 
 /* ---- the key --------------------------------------------------------------------------------------- */
 static pv_status join(pv_ctx *ctx, const char *a, const char *b, char **out)
@@ -136,23 +136,23 @@ typedef struct tree {
 static void hash_leaf(void *arg, int64_t k, int thread)
 {
     const tree *t = arg;
-    uint64_t where[2] = { 0, (uint64_t)k }, tag[(BLOCKS + 1) * PVI_LANES];
+    uint64_t where[2] = { 0, (uint64_t)k }, tag[(BLOCKS + 1) * PVI_TAG_LANES];
     const piece *p = t->piece;
     (void)thread;
     for (; where[1] >= (uint64_t)p->leaves; where[0]++, p++) where[1] -= (uint64_t)p->leaves;
     const size_t from = (size_t)where[1] * LEAF, n = p->size - from < LEAF ? p->size - from : LEAF;
-    size_t blocks = n / PVI_BLOCK;
+    size_t blocks = n / PVI_TAG_BLOCK;
     t->tags(t->tag_key, p->data + from, blocks, tag);
-    if (n % PVI_BLOCK) { /* the last block of an array, filled up with zeros; the sizes in (3) tell */
-        uint8_t rest[PVI_BLOCK] = { 0 };
-        memcpy(rest, p->data + from + blocks * PVI_BLOCK, n % PVI_BLOCK);
-        t->tags(t->tag_key, rest, 1, tag + blocks * PVI_LANES);
+    if (n % PVI_TAG_BLOCK) { /* the last block of an array, filled up with zeros; the sizes in (3) tell */
+        uint8_t rest[PVI_TAG_BLOCK] = { 0 };
+        memcpy(rest, p->data + from + blocks * PVI_TAG_BLOCK, n % PVI_TAG_BLOCK);
+        t->tags(t->tag_key, rest, 1, tag + blocks * PVI_TAG_LANES);
         blocks++;
     }
     pvi_hasher h;
     pvi_hash_begin(&h, t->key, PVI_KEY_SIZE);
     pvi_hash_add(&h, where, sizeof where);
-    pvi_hash_add(&h, tag, blocks * PVI_LANES * sizeof *tag);
+    pvi_hash_add(&h, tag, blocks * PVI_TAG_LANES * sizeof *tag);
     pvi_hash_end(&h, t->leaf[k]);
 }
 
@@ -192,14 +192,14 @@ static void hash_root(const tree *t, const pvi_matrix *m, int64_t leaves, char o
     pvi_hex(root, sizeof root, out);
 }
 
+pvi_tags_fn PVI_DECLARE_NARROW(pvi_tags);
+pvi_tags_fn *const pvi_tags_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_tags);
+
 static void prepare(tree *t, const uint8_t key[PVI_KEY_SIZE])
 {
     uint8_t second[PVI_HASH_SIZE];
     t->key = key;
-    t->tags = pvi_tags_base;
-#ifdef PVI_X86
-    if (pvi_fast_scan()) t->tags = pvi_tags_avx2;
-#endif
+    t->tags = pvi_tags_isa[pvi_isa()];
     pvi_hash(key, PVI_KEY_SIZE, "tags", 4, second);
     pvi_chacha20(second, 0, 0, t->tag_key, sizeof t->tag_key);
     pvi_wipe(second, sizeof second);

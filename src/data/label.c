@@ -12,7 +12,7 @@
 enum { MAX_CLASSES = 1 << 20 };
 
 /* "a,b,c" with aliases "a|A,b|B". */
-static pv_status parse_labels(struct pv_load *job, const char *text, pvi_words *out)
+static pv_status parse_labels(struct pv_load *job, const char *text, pvi_dictionary *out)
 {
     int64_t n = 1, twice;
     for (const char *c = text; *c; c++) n += *c == ',' || *c == '|';
@@ -27,7 +27,7 @@ static pv_status parse_labels(struct pv_load *job, const char *text, pvi_words *
         class_no += text[len] == ',';
         text += len + 1;
     }
-    pv_status s = pvi_words_build(job->ctx, job->arena, n, span, code, out, &twice);
+    pv_status s = pvi_dictionary_build(job->ctx, job->arena, n, span, code, out, &twice);
     if (s != PV_OK) return s;
     if (twice >= 0)
         return pvi_fail(job->ctx, PV_E_PARAM, "data.labels=%s: %.*s is listed twice", job->cfg->labels,
@@ -38,12 +38,12 @@ static pv_status parse_labels(struct pv_load *job, const char *text, pvi_words *
     return PV_OK;
 }
 
-static pv_status default_words(struct pv_load *job, pvi_words *out)
+static pv_status default_words(struct pv_load *job, pvi_dictionary *out)
 {
     static const pvi_span text[] = { { "-1", 2 }, { "0", 1 }, { "+1", 2 }, { "1", 1 } };
     static const int32_t code[] = { 0, 0, 1, 1 };
     int64_t twice;
-    return pvi_words_build(job->ctx, job->arena, 4, text, code, out, &twice);
+    return pvi_dictionary_build(job->ctx, job->arena, 4, text, code, out, &twice);
 }
 
 /* Bounds of a real label: of the settings, else what the model expects. */
@@ -110,7 +110,7 @@ pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r)
 }
 
 /* The declared words, "no, yes", as far as they fit. */
-static const char *list_words(const pvi_words *w, char out[128])
+static const char *list_words(const pvi_dictionary *w, char out[128])
 {
     size_t n = 0;
     out[0] = '\0';
@@ -159,7 +159,7 @@ bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *
 {
     char name[128], words[128];
     if (r->classes == 0) return real_value(r, s, len, y, why, why_size);
-    const int32_t code = pvi_words_match(&r->words, s, len);
+    const int32_t code = pvi_dictionary_match(&r->words, s, len);
     if (code >= 0) {
         *y = r->classes == 2 ? (float)(2 * code - 1) : (float)code;
         return true;

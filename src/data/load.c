@@ -54,7 +54,6 @@ const char *pvi_told(const struct pv_load *job, const char *why)
     return job->cfg->messages == PVI_TELL_PLACE ? "refused; data.messages=full tells why, and quotes it" : why;
 }
 
-
 /* ---- which reader -------------------------------------------------------------------------------- */
 static pv_status unknown_reader(pv_ctx *ctx, const char *name)
 {

@@ -50,7 +50,7 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
     float *x; /* dense, 64-byte aligned                                                */
     int64_t *ptr;
     int32_t *idx;
-    float *val; /* CSR                                                                   */
+    float *val;    /* CSR                                                                   */
     uint8_t *byte; /* pixels, ld of them a row: x_ij = (float)(gain_i level[byte_ij])             */
     double *gain;
     float level[256];

@@ -13,7 +13,7 @@
  * them: the floats are the same.  Images may be transformed row by row on the way in (scatter.c); the rows are then
  * dense.
  *
- * Norming (domain.c) happens here, as rows are copied; see there for why it leaks nothing. */
+ * Norming (row_norm.c) happens here, as rows are copied; see there for why it leaks nothing. */
 #include "reader.h"
 
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ struct pvi_builder {
     pv_ctx *ctx;
     const pvi_data_cfg *cfg;
     const char *path;
-    pvi_ball ball;
+    pvi_row_norm row_norm;
     int64_t features, rows, entries; /* entries: CSR, bias included */
     bool measured, dense, bias;
     bool pixels; /* X holds bytes; dense as well */
@@ -188,7 +188,8 @@ static pv_status to_sparse(pvi_builder *b)
 bool pvi_data_is_sparse(const pvi_data_cfg *cfg, int64_t p)
 {
     const int64_t features = p - (cfg->bias != 0.0);
-    const pv_reader_ops *named = (const pv_reader_ops *)(const void *)pv_find(PV_KIND_reader, cfg->format ? cfg->format : "");
+    const pv_reader_ops *named =
+        (const pv_reader_ops *)(const void *)pv_find(PV_KIND_reader, cfg->format ? cfg->format : "");
     const bool image = (named && named->images) || cfg->image || cfg->transform != PVI_TRANSFORM_NONE;
     return cfg->layout == PVI_LAYOUT_SPARSE ||
            (cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES && !image);
@@ -215,13 +216,13 @@ static void place_dense(const pvi_builder *b, const pvi_segment *g)
     int64_t from = 0;
     for (int64_t i = 0; i < g->rows; i++, x += ld) {
         const int64_t to = g->end[i];
-        const double s = pvi_ball_scale(&b->ball, g->val + from, to - from, &norm[i]);
+        const double s = pvi_row_scale(&b->row_norm, g->val + from, to - from, &norm[i]);
         memset(x, 0, (size_t)ld * sizeof *x);
         if (s == 1.0)
             for (int64_t j = from; j < to; j++) x[g->idx[j]] = g->val[j];
         else
             for (int64_t j = from; j < to; j++) x[g->idx[j]] = (float)(s * (double)g->val[j]);
-        if (b->bias) x[ld - 1] = (float)(s * (double)b->ball.bias);
+        if (b->bias) x[ld - 1] = (float)(s * (double)b->row_norm.bias);
         from = to;
     }
 }
@@ -232,7 +233,7 @@ static void place_pixels(const pvi_builder *b, const pvi_segment *g)
     float *norm = f32(b, NORM) + g->row_at;
     double *gain = (double *)(void *)b->a[GAIN].at + g->row_at;
     for (int64_t i = 0, from = 0; i < g->rows; from = g->end[i++]) {
-        gain[i] = pvi_ball_scale(&b->ball, g->val + from, g->end[i] - from, &norm[i]);
+        gain[i] = pvi_row_scale(&b->row_norm, g->val + from, g->end[i] - from, &norm[i]);
         memcpy(x + i * b->features, g->byte + i * g->stride, (size_t)b->features);
     }
 }
@@ -244,12 +245,12 @@ static void place_sparse(const pvi_builder *b, const pvi_segment *g)
     int64_t *ptr = ptr_of(b) + g->row_at + 1, from = 0, e = g->entry_at;
     for (int64_t i = 0; i < g->rows; i++) {
         const int64_t to = g->end[i];
-        const double s = pvi_ball_scale(&b->ball, g->val + from, to - from, &norm[i]);
+        const double s = pvi_row_scale(&b->row_norm, g->val + from, to - from, &norm[i]);
         memcpy(idx + e, g->idx + from, (size_t)(to - from) * sizeof *idx);
         for (int64_t j = from; j < to; j++) val[e++] = (float)(s * (double)g->val[j]);
         if (b->bias) {
             idx[e] = (int32_t)b->features;
-            val[e++] = (float)(s * (double)b->ball.bias);
+            val[e++] = (float)(s * (double)b->row_norm.bias);
         }
         ptr[i] = e;
         from = to;
@@ -269,9 +270,9 @@ static void place_features(void *arg, int64_t k, int thread)
     memcpy(f32(b, Y) + (*g)->row_at + first, (*g)->y + first, (size_t)rows * sizeof *(*g)->y);
     pvi_features_rows(b->map, *g, first, rows, x, ld, thread);
     for (int64_t i = 0; i < rows; i++, x += ld) {
-        const double s = pvi_ball_scale(&b->ball, x, b->features, &norm[i]);
+        const double s = pvi_row_scale(&b->row_norm, x, b->features, &norm[i]);
         for (int64_t j = 0; j < b->features && s != 1.0; j++) x[j] = (float)(s * (double)x[j]);
-        if (b->bias) x[ld - 1] = (float)(s * (double)b->ball.bias);
+        if (b->bias) x[ld - 1] = (float)(s * (double)b->row_norm.bias);
     }
 }
 
@@ -332,8 +333,8 @@ pv_status pvi_build_begin(struct pv_load *job, int64_t features)
     b->ctx = job->ctx;
     b->cfg = job->cfg;
     b->path = job->cfg->path;
-    b->ball = pvi_ball_of(job->cfg);
-    b->bias = b->ball.bias != 0.0f;
+    b->row_norm = pvi_row_norm_of(job->cfg);
+    b->bias = b->row_norm.bias != 0.0f;
     b->measured = features < 0;
     b->features = features < 0 ? 0 : features;
     b->dense = b->cfg->layout == PVI_LAYOUT_DENSE ||
@@ -387,7 +388,7 @@ pv_status pvi_build_end(pvi_builder *b, pvi_matrix **out)
     clear_pads(b, used);
     if (!b->dense && b->bias && b->measured) number_bias(b);
     m->ctx = b->ctx;
-    m->domain = (pv_domain) { .n = b->rows, .p = ld, .row_norm = b->cfg->row_norm, .max_norm = b->ball.max };
+    m->domain = (pv_domain) { .n = b->rows, .p = ld, .row_norm = b->cfg->row_norm, .max_norm = b->row_norm.max };
     m->ld = b->pixels ? b->features : ld;
     m->x = b->dense && !b->pixels ? f32(b, X) : NULL;
     if (b->pixels) {

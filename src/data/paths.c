@@ -73,7 +73,8 @@ static pv_status read_folder(struct pv_load *job)
 static const char *after_first_part(const pv_reader_ops *r, const char *name)
 {
     const size_t n = strlen(r->part_prefix), m = strlen(r->part_suffix);
-    const bool first = strncmp(name, r->part_prefix, n) == 0 && name[n] == '1' && strncmp(name + n + 1, r->part_suffix, m) == 0;
+    const bool first =
+        strncmp(name, r->part_prefix, n) == 0 && name[n] == '1' && strncmp(name + n + 1, r->part_suffix, m) == 0;
     return first ? name + n + 1 + m : NULL;
 }
 

@@ -1,10 +1,11 @@
 /* reader.h - what a reader plug-in works with: bytes in, rows out.
  *
- *   source.c       bytes of a file, decompressed                              pvi_source
- *   text_chunks.c  rounds of chunks cut at line ends, parsed in parallel       pvi_text_run
- *   matrix.c       rows appended in file order, bounded in norm                pvi_build_*
- *   dictionary.c   declared words (labels, categories) to codes                pvi_words
- *   schema.c       the declared columns of a table                             pvi_schema */
+ *   source.c       bytes of a file, decompressed                         pvi_source
+ *   text_chunks.c  rounds of chunks cut at line ends, parsed in parallel  pvi_text_run
+ *   dictionary.c   declared words (labels, categories) to codes           pvi_dictionary
+ *   schema.c       the declared columns of a table                        pvi_schema
+ *   matrix.c       rows appended in file order                            pvi_build_*
+ *   row_norm.c     the factor that bounds the norm of a row               pvi_row_scale */
 #ifndef PVI_READER_H
 #define PVI_READER_H
 #include "load.h"
@@ -30,12 +31,12 @@ double pvi_source_fraction(const pvi_source *s); /* of the file read so far, 0..
 
 /* ---- labels (label.c) ---------------------------------------------------------------------------- */
 typedef struct pvi_label_rule {
-    int64_t classes; /* 2: -1/+1; k: 0..k-1; 0: real                                                   */
-    double lo, hi;   /* real                                                                            */
-    bool clamp;      /* real, outside lo..hi: clamp, else error                                         */
-    bool by_default; /* -1, 0 and +1, because nothing was declared                                      */
-    const char *column; /* of a table; NULL: it has no name                                              */
-    pvi_words words; /* classes                                                                         */
+    int64_t classes;      /* 2: -1/+1; k: 0..k-1; 0: real                                                   */
+    double lo, hi;        /* real                                                                            */
+    bool clamp;           /* real, outside lo..hi: clamp, else error                                         */
+    bool by_default;      /* -1, 0 and +1, because nothing was declared                                      */
+    const char *column;   /* of a table; NULL: it has no name                                              */
+    pvi_dictionary words; /* classes                                                                         */
 } pvi_label_rule;
 /* From data.labels and what the model expects, for formats without a schema. */
 pv_status pvi_label_declare(struct pv_load *job, pvi_label_rule *out);
@@ -64,7 +65,7 @@ static inline bool pvi_label_recall(const pvi_label_rule *r, pvi_label_memo *m, 
 pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r); /* declared against expected    */
 
 /* ---- schema (schema.c) ----------------------------------------------------------------------------- */
-enum { PVI_TELL_FULL, PVI_TELL_PLACE }; /* order of data.messages */
+enum { PVI_TELL_FULL, PVI_TELL_PLACE };                             /* order of data.messages */
 enum { PVI_OUTSIDE_ERROR, PVI_OUTSIDE_CLAMP, PVI_OUTSIDE_MISSING }; /* order of data.outside            */
 enum { PVI_LAYOUT_AUTO, PVI_LAYOUT_DENSE, PVI_LAYOUT_SPARSE };      /* order of data.layout             */
 typedef enum pvi_coltype { PVI_COL_NUMBER, PVI_COL_CATEGORY, PVI_COL_LABEL, PVI_COL_IGNORE } pvi_coltype;
@@ -72,11 +73,11 @@ typedef enum pvi_missing { PVI_MISSING_ERROR, PVI_MISSING_ZERO, PVI_MISSING_MIDD
 typedef struct pvi_column {
     const char *name;
     pvi_coltype type;
-    double lo, hi;      /* number, real label                                                            */
-    double from, range; /* number: stored as (v - from) / range                                           */
-    bool raw;           /* number taken as it is, lo and hi are those of floats: no schema                */
-    pvi_words words;    /* category, class label                                                         */
-    int32_t first;      /* feature of the number, or of the first category                               */
+    double lo, hi;        /* number, real label                                                            */
+    double from, range;   /* number: stored as (v - from) / range                                           */
+    bool raw;             /* number taken as it is, lo and hi are those of floats: no schema                */
+    pvi_dictionary words; /* category, class label                                                         */
+    int32_t first;        /* feature of the number, or of the first category                               */
     pvi_missing missing;
     int64_t outside; /* PVI_OUTSIDE_*; -1: as data.outside says                                       */
 } pvi_column;
@@ -84,8 +85,8 @@ typedef struct pvi_schema {
     bool header;
     char separator;
     int64_t skip;
-    pvi_words missing;    /* texts that mean: no value                                                      */
-    bool numeric_missing; /* one of them reads as a number                                                */
+    pvi_dictionary missing; /* texts that mean: no value                                                      */
+    bool numeric_missing;   /* one of them reads as a number                                                */
     int64_t count, features, label; /* label: its column, -1: none                                       */
     pvi_column *column;
 } pvi_schema;
@@ -95,6 +96,9 @@ pv_status pvi_schema_parse(pv_ctx *ctx, pv_arena *a, const char *name, const cha
                            pvi_schema **out);
 pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, pvi_schema **out); /* numbers, label last */
 pv_status pvi_schema_json(pv_ctx *ctx, const pvi_schema *s, char **out); /* canonical; caller frees        */
+#define PVI_BOUND_MAX 1e38 /* of declared bounds, so that they and their distance are 32-bit floats */
+/* Finite, lo < hi with room for 32-bit floats in between. */
+bool pvi_bounds_ok(double lo, double hi);
 
 /* ---- features of images (scatter.c) -------------------------------------------------------------------- */
 enum { PVI_TRANSFORM_NONE, PVI_TRANSFORM_SCATTER }; /* order of data.transform                                */
@@ -107,7 +111,7 @@ size_t pvi_scatter_scratch(const pvi_scatter *s); /* bytes, 64-byte aligned, one
 /* in: rows x pixels; out[r * ld + feature].  Each row's features depend on that row alone. */
 void pvi_scatter_rows(const pvi_scatter *s, int64_t rows, const float *in, float *out, int64_t ld, void *scratch);
 
-/* ---- transformed rows (features.c) -------------------------------------------------------------------------- */
+/* ---- transformed rows (transform.c) -------------------------------------------------------------------------- */
 enum { PVI_FEATURE_ROWS = PVI_SCATTER_ROWS };
 typedef struct pvi_features pvi_features;
 struct pvi_segment;
@@ -157,7 +161,7 @@ struct pv_load {
     pvi_label_rule label;     /* filled by the reader                                                       */
     bool counted;             /* set by the reader: the number of columns came from the file               */
     bool labelled;            /* set by the reader: the file has labels                                     */
-    const float *level; /* images whose values are those of 256 bytes: set before pvi_build_begin            */
+    const float *level;       /* images whose values are those of 256 bytes: set before pvi_build_begin            */
     pvi_builder *out;
 };
 /* What is wrong with a value, as far as data.messages lets it be told. */
@@ -209,14 +213,14 @@ pv_status pvi_byte_labels_declare(struct pv_load *job, bool by_path, pvi_byte_la
 const char *pvi_byte_label_why(const struct pv_load *job, int byte, char why[256]);
 pv_status pvi_labels_default(struct pv_load *job); /* 0..9, or as many as the trained model has                     */
 
-/* ---- text (text_chunks.c) ---------------------------------------------------------------------------------- */
+/* ---- text (text_chunks.c) -------------------------------------------------------------------------------------- */
 typedef struct pvi_chunk {
     const char *begin, *end; /* starts a line; end[-1] == '\n'; 16 bytes in front, 96 behind are readable */
     bool last;               /* nothing follows in the file                                             */
     size_t limit;            /* bytes that a record may have, its line end included; 0: any number      */
     /* filled by the parser */
-    const char *stop; /* first byte not taken: end, or the start of a record that goes on behind the chunk      */
-    const char *bad;  /* where the error is; NULL: none                                                         */
+    const char *stop;   /* first byte not taken: end, or the start of a record that goes on behind the chunk      */
+    const char *bad;    /* where the error is; NULL: none                                                         */
     const char *longer; /* where a record above the limit begins, which is an error before any other; NULL: none */
     char why[256];
     int64_t lines; /* line ends in begin .. stop                                                                */
@@ -245,20 +249,16 @@ void pvi_chunk_fail(pvi_chunk *c, const char *at, const char *fmt, ...) PVI_PRIN
 /* A piece of the input for a message: at most 40 bytes, "..." when cut.  Returns out. */
 const char *pvi_excerpt(const char *s, size_t len, char out[48]);
 
-/* ---- norms (domain.c) ------------------------------------------------------------------------------------------ */
-typedef struct pvi_ball {
-    float radius; /* the largest float <= R */
+/* ---- norms (row_norm.c) ---------------------------------------------------------------------------------------- */
+typedef struct pvi_row_norm {
+    float bound; /* the largest float <= R */
     bool unit, max;
     float bias;
-} pvi_ball;
-pvi_ball pvi_ball_of(const pvi_data_cfg *cfg);
-/* Factor s for the row (v, bias) such that the floats (float)(s v_j) have norm <= radius, checked without
- * rounding errors in our favour; *norm is an upper bound of that norm, at most radius. */
-double pvi_ball_scale(const pvi_ball *b, const float *v, int64_t n, float *norm);
-
-#define PVI_BOUND_MAX 1e38 /* of declared bounds, so that they and their distance are 32-bit floats */
-/* Finite, lo < hi with room for 32-bit floats in between. */
-bool pvi_bounds_ok(double lo, double hi);
+} pvi_row_norm;
+pvi_row_norm pvi_row_norm_of(const pvi_data_cfg *cfg);
+/* Factor s for the row (v, bias) such that the floats (float)(s v_j) have norm <= bound, checked without
+ * rounding errors in our favour; *norm is an upper bound of that norm, at most bound. */
+double pvi_row_scale(const pvi_row_norm *b, const float *v, int64_t n, float *norm);
 
 /* ---- digest (digest.c) ----------------------------------------------------------------------------------------- */
 pv_status pvi_digest(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_matrix *m);

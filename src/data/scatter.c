@@ -16,7 +16,7 @@
  *   (5) group norm: channels in G runs of equal number, v <- (v - mean) / sqrt(var + 10^-5) within each run of a row.
  *
  * Privacy    a row's features are a function of that row, of settings and of nothing else: neighbouring tables
- *            still differ in one row.  Row norms are bounded afterwards (domain.c), so a row's influence is too.
+ *            still differ in one row.  Row norms are bounded afterwards (row_norm.c), so a row's influence is too.
  * Reference  Bruna, Mallat 2013; Oyallon, Mallat 2015; with private linear models: Tramer, Boneh, ICLR 2021. */
 #include "scatter.h"
 #include "reader.h"
@@ -266,16 +266,8 @@ static pv_status fill_bank(pvi_scatter *s)
     return st == PV_OK ? st : pvi_nomem(s->ctx);
 }
 
-static pvi_scatter_fn *pick(void)
-{
-#ifdef PVI_X86
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-        return pvi_scatter_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return pvi_scatter_avx2;
-#endif
-    return pvi_scatter_base;
-}
+pvi_scatter_fn PVI_DECLARE_ISA(pvi_scatter);
+pvi_scatter_fn *const pvi_scatter_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_scatter);
 
 pv_status pvi_scatter_open(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_shape in, pvi_scatter **out)
 {
@@ -286,7 +278,7 @@ pv_status pvi_scatter_open(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_shape in, p
     pvi_scatter *s = pvi_alloc(ctx, sizeof *s);
     if (!s) return pvi_nomem(ctx);
     s->ctx = ctx;
-    s->fn = pick();
+    s->fn = pvi_scatter_isa[pvi_isa()];
     s->channels = in.channels;
     s->groups = cfg->scatter_groups < shape.channels ? cfg->scatter_groups : shape.channels;
     set_sizes(&s->bank, cfg, in);

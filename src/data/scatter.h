@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/isa.h"
+
 enum {
     PVI_SCATTER_LANES = 16, /* images that are transformed side by side                                */
     PVI_SCATTER_SIDE = 256, /* longest padded side                                                      */
@@ -42,5 +44,5 @@ typedef struct pvi_bank {
  * aligned; feature = (path * out_rows + row) * out_columns + column.  The scratch holds
  * 8 rows[0] columns[0] + columns[0] vectors of LANES floats. */
 typedef void pvi_scatter_fn(const pvi_bank *b, const float *in, float *out, float *scratch);
-extern pvi_scatter_fn pvi_scatter_base, pvi_scatter_avx2, pvi_scatter_avx512;
+extern pvi_scatter_fn *const pvi_scatter_isa[PVI_ISA_COUNT];
 #endif

@@ -16,10 +16,6 @@
 
 #include "scatter.h"
 
-#define GLUE2(a, b) a##_##b
-#define GLUE(a, b)  GLUE2(a, b)
-#define NAME(f)     GLUE(f, PVI_ISA)
-
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed to inlined functions only */
 
 enum { LANES = PVI_SCATTER_LANES };
@@ -28,37 +24,35 @@ typedef struct cvec {
     vec re, im;
 } cvec;
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* ---- butterflies -------------------------------------------------------------------------------------- */
 
-INLINE cvec turn(cvec a, const float *w) /* a (w[0] + i w[1]) */
+PVI_INLINE cvec turn(cvec a, const float *w) /* a (w[0] + i w[1]) */
 {
     return (cvec) { a.re * w[0] - a.im * w[1], a.re * w[1] + a.im * w[0] };
 }
 
-INLINE cvec plus(cvec a, cvec b)
+PVI_INLINE cvec plus(cvec a, cvec b)
 {
     return (cvec) { a.re + b.re, a.im + b.im };
 }
 
-INLINE cvec minus(cvec a, cvec b)
+PVI_INLINE cvec minus(cvec a, cvec b)
 {
     return (cvec) { a.re - b.re, a.im - b.im };
 }
 
-INLINE cvec minus_i(cvec a) /* -i a */
+PVI_INLINE cvec minus_i(cvec a) /* -i a */
 {
     return (cvec) { a.im, -a.re };
 }
 
-INLINE void dft2(cvec *y, ptrdiff_t s, cvec a, cvec b)
+PVI_INLINE void dft2(cvec *y, ptrdiff_t s, cvec a, cvec b)
 {
     y[0] = plus(a, b);
     y[s] = minus(a, b);
 }
 
-INLINE void dft3(cvec *y, ptrdiff_t s, cvec a, cvec b, cvec c)
+PVI_INLINE void dft3(cvec *y, ptrdiff_t s, cvec a, cvec b, cvec c)
 {
     const cvec t = plus(b, c), d = minus_i(minus(b, c));
     const cvec u = { a.re - 0.5f * t.re, a.im - 0.5f * t.im };
@@ -68,7 +62,7 @@ INLINE void dft3(cvec *y, ptrdiff_t s, cvec a, cvec b, cvec c)
     y[2 * s] = minus(u, v);
 }
 
-INLINE void dft4(cvec *y, ptrdiff_t s, cvec a, cvec b, cvec c, cvec d)
+PVI_INLINE void dft4(cvec *y, ptrdiff_t s, cvec a, cvec b, cvec c, cvec d)
 {
     const cvec p = plus(a, c), q = minus(a, c), r = plus(b, d), t = minus_i(minus(b, d));
     y[0] = plus(p, r);
@@ -78,7 +72,7 @@ INLINE void dft4(cvec *y, ptrdiff_t s, cvec a, cvec b, cvec c, cvec d)
 }
 
 /* sum_p w^(p f) x[p], w = exp(-2 pi i / r), any r; the roots are those of n points, r divides n. */
-INLINE cvec dft_any(const pvi_dft *t, int r, int f, const cvec *x)
+PVI_INLINE cvec dft_any(const pvi_dft *t, int r, int f, const cvec *x)
 {
     cvec sum = x[0];
     for (int p = 1; p < r; p++) sum = plus(sum, turn(x[p], t->root + 2 * (p * f % r) * (t->n / r)));
@@ -87,7 +81,7 @@ INLINE cvec dft_any(const pvi_dft *t, int r, int f, const cvec *x)
 
 /* ---- one stage (2), x and y with their own strides ------------------------------------------------------ */
 
-INLINE void stage(const pvi_dft *t, int which, int l, const cvec *x, ptrdiff_t sx, cvec *y, ptrdiff_t sy)
+PVI_INLINE void stage(const pvi_dft *t, int which, int l, const cvec *x, ptrdiff_t sx, cvec *y, ptrdiff_t sy)
 {
     const int r = t->radix[which], m = t->n / (l * r);
     const ptrdiff_t in = m * sx, out = (ptrdiff_t)l * m * sy;
@@ -166,7 +160,7 @@ static void modulus(const cvec *x, ptrdiff_t n, vec *out)
 }
 
 /* Along a side with points `stride` apart. */
-INLINE void weigh(const pvi_lowpass *l, int o, const vec *x, ptrdiff_t stride, vec *out)
+PVI_INLINE void weigh(const pvi_lowpass *l, int o, const vec *x, ptrdiff_t stride, vec *out)
 {
     const float *w = l->weight + (ptrdiff_t)o * l->taps;
     const int *at = l->at + (ptrdiff_t)o * l->taps;
@@ -255,7 +249,8 @@ static void all_paths(const work *w, const vec *in, vec *out)
         }
 }
 
-void NAME(pvi_scatter)(const pvi_bank *b, const float *in, float *out, float *scratch)
+pvi_scatter_fn PVI_ISA_NAME(pvi_scatter);
+void PVI_ISA_NAME(pvi_scatter)(const pvi_bank *b, const float *in, float *out, float *scratch)
 {
     const ptrdiff_t n = (ptrdiff_t)b->rows[0] * b->columns[0];
     cvec *c = (cvec *)(void *)scratch;

@@ -85,7 +85,7 @@ static int64_t count_words(const pvi_json *list)
     return n;
 }
 
-static pv_status read_words(const reading *r, const pvi_json *list, bool markers, pvi_words *out)
+static pv_status read_words(const reading *r, const pvi_json *list, bool markers, pvi_dictionary *out)
 {
     if (list->type != PVI_JARR) return bad(r, list, "\"%s\" must be a list of texts", list->key);
     const int64_t n = count_words(list);
@@ -103,7 +103,7 @@ static pv_status read_words(const reading *r, const pvi_json *list, bool markers
             from[i++] = w;
         }
     }
-    if ((s = pvi_words_build(r->ctx, r->arena, n, span, code, out, &twice)) != PV_OK) return s;
+    if ((s = pvi_dictionary_build(r->ctx, r->arena, n, span, code, out, &twice)) != PV_OK) return s;
     return twice < 0 ? PV_OK : bad(r, from[twice], "\"%s\" is listed twice", span[twice].s);
 }
 
@@ -130,6 +130,12 @@ static pv_status bound(const reading *r, const pvi_json *v, const pvi_column *c,
                    PVI_BOUND_MAX, PVI_BOUND_MAX);
     *out = x->num;
     return PV_OK;
+}
+
+bool pvi_bounds_ok(double lo, double hi)
+{
+    if (!isfinite(lo) || !isfinite(hi) || !(lo < hi) || !isfinite(hi - lo)) return false;
+    return hi - lo > 1e-6 * fmax(fabs(lo), fabs(hi)) && fabs(lo) <= PVI_BOUND_MAX && fabs(hi) <= PVI_BOUND_MAX;
 }
 
 static pv_status bounds(const reading *r, const pvi_json *v, pvi_column *c)
@@ -232,7 +238,7 @@ static pv_status default_missing(pv_ctx *ctx, pv_arena *a, pvi_schema *sc)
     static const pvi_span nothing = { "", 0 };
     static const int32_t zero;
     int64_t twice;
-    return pvi_words_build(ctx, a, 1, &nothing, &zero, &sc->missing, &twice);
+    return pvi_dictionary_build(ctx, a, 1, &nothing, &zero, &sc->missing, &twice);
 }
 
 static pv_status read_table(reading *r, const pvi_json *v)
@@ -288,14 +294,14 @@ static pv_status names_differ(const reading *r, const pvi_json *list)
     const pvi_schema *sc = r->s;
     pvi_span *span = pv_arena_get(r->arena, sizeof *span * (size_t)sc->count);
     int32_t *code = pv_arena_get(r->arena, sizeof *code * (size_t)sc->count);
-    pvi_words names;
+    pvi_dictionary names;
     int64_t twice;
     if (!span || !code) return pvi_nomem(r->ctx);
     for (int64_t i = 0; i < sc->count; i++) {
         span[i] = (pvi_span) { sc->column[i].name, strlen(sc->column[i].name) };
         code[i] = (int32_t)i;
     }
-    pv_status s = pvi_words_build(r->ctx, r->arena, sc->count, span, code, &names, &twice);
+    pv_status s = pvi_dictionary_build(r->ctx, r->arena, sc->count, span, code, &names, &twice);
     if (s != PV_OK || twice < 0) return s;
     const pvi_json *c = list->child;
     for (; twice > 0; twice--) c = c->next;
@@ -357,7 +363,7 @@ pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, pvi_schema
 }
 
 /* ---- writing back ------------------------------------------------------------------------------------------ */
-static void write_words(pvi_jw *w, const char *key, const pvi_words *words)
+static void write_words(pvi_jw *w, const char *key, const pvi_dictionary *words)
 {
     pvi_jw_open(w, key, '[');
     for (int64_t i = 0; i < words->count;) {

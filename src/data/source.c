@@ -34,8 +34,8 @@ struct pvi_source {
     /* compressed only */
     uint8_t *input; /* owned; INPUT bytes */
     size_t in_at, in_len;
-    bool in_stream, ended; /* between begin and end of a stream; nothing more will come */
-    size_t got;            /* bytes of the last slice */
+    bool in_stream, ended;  /* between begin and end of a stream; nothing more will come */
+    size_t got;             /* bytes of the last slice */
     double made, expansion; /* bytes decompressed so far; allowed for each byte of the file */
     z_stream z;
     bz_stream b;

@@ -56,7 +56,7 @@ static bool fill_conv(pvi_export *e, const pvi_layer *l, const char *name)
     return t;
 }
 
-/* Where a network trained block by block keeps input j of an image: it reads channel after channel (model/split.c). */
+/* Where a network trained in blocks keeps input j of an image: it reads channel after channel (model/split.c). */
 static int64_t split_input(const pvi_export *e, int64_t j)
 {
     const pvi_hwc in = e->net->in;

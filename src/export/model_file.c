@@ -223,10 +223,11 @@ static pv_status check_binding(pv_ctx *ctx, const char *path, const pvi_cert *c,
     if (!same_text(c->weights_digest, weights_hex))
         return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: the certificate is of other weights", path);
     if (!same_text(c->header_digest, header_hex))
-        return pvi_fail(ctx, PV_E_VERIFY,
-                        "%s: does not hold: the certificate is of another header (model, domain, classes, settings or "
-                        "schema)",
-                        path);
+        return pvi_fail(
+            ctx, PV_E_VERIFY,
+            "%s: does not hold: the certificate is of another header (model, domain, classes, settings or "
+            "schema)",
+            path);
     return PV_OK;
 }
 

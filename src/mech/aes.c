@@ -13,7 +13,6 @@
 #include "mech/kernel.h"
 
 #ifdef PVI_X86
-#include <cpuid.h>
 #include <immintrin.h>
 
 #define HARDWARE __attribute__((target("aes,vaes,avx2")))
@@ -27,8 +26,8 @@ HARDWARE static inline __m128i prefix_sums(__m128i k)
 
 /* (2); the constant of the round is part of the instruction. */
 #define ROTATED(j, constant)                                                                                         \
-    k[j] = _mm_xor_si128(prefix_sums(k[(j)-2]),                                                                      \
-                         _mm_shuffle_epi32(_mm_aeskeygenassist_si128(k[(j)-1], constant), 0xff))
+    k[j] =                                                                                                           \
+        _mm_xor_si128(prefix_sums(k[(j)-2]), _mm_shuffle_epi32(_mm_aeskeygenassist_si128(k[(j)-1], constant), 0xff))
 #define PLAIN(j)                                                                                                     \
     k[j] = _mm_xor_si128(prefix_sums(k[(j)-2]), _mm_shuffle_epi32(_mm_aeskeygenassist_si128(k[(j)-1], 0), 0xaa))
 
@@ -67,26 +66,8 @@ HARDWARE static void stream(const uint8_t *key, uint64_t nonce, uint64_t counter
     }
     pvi_wipe(k, sizeof k);
 }
-
-/* Two blocks at a time; clang 14 does not know its name in __builtin_cpu_supports. */
-static bool has_vaes(void)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & bit_VAES);
-}
-
-bool pvi_has_aes(void)
-{
-    const bool aes = __builtin_cpu_supports("aes"), two = has_vaes();
-    const bool wide = __builtin_cpu_supports("avx2");
-    return aes & two & wide;
-}
 #else
 #define stream NULL
-bool pvi_has_aes(void)
-{
-    return false;
-}
 #endif
 
 pvi_stream pvi_stream_pick(bool has_aes, pvi_stream other)

@@ -142,7 +142,9 @@ static inline void some_blocks(const uint32_t in[16], uint64_t counter, uint8_t 
     for (int i = 0; i < 4; i++) store(x[i], x[4 + i], x[8 + i], x[12 + i], i, out);
 }
 
-void PVI_NAME(pvi_chacha_blocks)(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks)
+pvi_stream_fn PVI_ISA_NAME(pvi_chacha_blocks);
+void PVI_ISA_NAME(pvi_chacha_blocks)(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out,
+                                     size_t blocks)
 {
     uint32_t in[16] = { 0 };
     uint8_t rest[64 * LANES];

@@ -138,8 +138,8 @@ static inline double decided(double x, double y)
 
 /* Three short loops rather than a long one: more draws are in flight while the division and the root are waited
  * for. */
-void PVI_NAME(pvi_draw_gauss)(const uint64_t *restrict a, const uint64_t *restrict b, double s, double *restrict y0,
-                              double *restrict y1, int64_t n)
+static void gauss(const uint64_t *restrict a, const uint64_t *restrict b, double s, double *restrict y0,
+                  double *restrict y1, int64_t n)
 {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) y0[i] = centered(a[i], b[i] & 0xfff);
@@ -156,8 +156,8 @@ void PVI_NAME(pvi_draw_gauss)(const uint64_t *restrict a, const uint64_t *restri
     }
 }
 
-void PVI_NAME(pvi_draw_exponential)(const uint64_t *restrict a, const uint64_t *restrict b, double s,
-                                    double *restrict y, int64_t n)
+static void exponential(const uint64_t *restrict a, const uint64_t *restrict b, double s, double *restrict y,
+                        int64_t n)
 {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -166,8 +166,8 @@ void PVI_NAME(pvi_draw_exponential)(const uint64_t *restrict a, const uint64_t *
     }
 }
 
-void PVI_NAME(pvi_draw_gumbel)(const uint64_t *restrict a, const double *restrict score, double inverse, double top,
-                               double unit, double *restrict v, int64_t n)
+static void gumbel(const uint64_t *restrict a, const double *restrict score, double inverse, double top, double unit,
+                   double *restrict v, int64_t n)
 {
     const double magic = 0x1.8p52;
 #pragma omp simd
@@ -181,13 +181,13 @@ void PVI_NAME(pvi_draw_gumbel)(const uint64_t *restrict a, const double *restric
 
 /* Masks rather than comparisons: compilers turn those into branches here, and a branch would show when the lead
  * changes.  Where both are infinite of one sign the difference is NAN, and either answer will do. */
-void PVI_NAME(pvi_keep_best)(const double *restrict v, double first, pvi_best *restrict b, int64_t n)
+static void keep_best(const double *restrict v, double first, pvi_best *restrict b, int64_t n)
 {
-    static const double lane[PVI_LANES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-    for (int64_t i = 0; i < n; i += PVI_LANES) {
+    static const double lane[PVI_BEST_LANES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    for (int64_t i = 0; i < n; i += PVI_BEST_LANES) {
         const double at = first + (double)i;
 #pragma omp simd
-        for (int l = 0; l < PVI_LANES; l++) {
+        for (int l = 0; l < PVI_BEST_LANES; l++) {
             const double x = v[i + l];
             const uint64_t leads = negative(b->first[l] - x), follows = negative(b->second[l] - x);
             b->second[l] = select(leads, b->first[l], select(follows, x, b->second[l]));
@@ -198,7 +198,7 @@ void PVI_NAME(pvi_keep_best)(const double *restrict v, double first, pvi_best *r
 }
 
 /* y + 1.5 * 2^52 holds round(y) in its low mantissa bits. */
-bool PVI_NAME(pvi_round_add)(const double *restrict y, double margin, int64_t *restrict x, int64_t n)
+static bool round_add(const double *restrict y, double margin, int64_t *restrict x, int64_t n)
 {
     const double magic = 0x1.8p52, limit = 0.5 - margin;
     uint64_t undecided = 0;
@@ -212,7 +212,7 @@ bool PVI_NAME(pvi_round_add)(const double *restrict y, double margin, int64_t *r
     return undecided != 0;
 }
 
-bool PVI_NAME(pvi_grid_round)(const float *restrict x, double inverse, int64_t *restrict acc, int64_t n)
+static bool grid_round(const float *restrict x, double inverse, int64_t *restrict acc, int64_t n)
 {
     const double magic = 0x1.8p52;
     uint64_t large = 0;
@@ -225,3 +225,14 @@ bool PVI_NAME(pvi_grid_round)(const float *restrict x, double inverse, int64_t *
     }
     return large != 0;
 }
+
+extern pvi_stream_fn PVI_ISA_NAME(pvi_chacha_blocks); /* chacha.kernel.c */
+extern const pvi_mech_kernels PVI_ISA_NAME(pvi_mech_kernels);
+const pvi_mech_kernels PVI_ISA_NAME(pvi_mech_kernels) = { .chacha = PVI_ISA_NAME(pvi_chacha_blocks),
+                                                          .stream = PVI_ISA_NAME(pvi_chacha_blocks),
+                                                          .gauss = gauss,
+                                                          .exponential = exponential,
+                                                          .gumbel = gumbel,
+                                                          .keep_best = keep_best,
+                                                          .round_add = round_add,
+                                                          .grid_add = grid_round };

@@ -49,10 +49,9 @@ void pvi_grid_add(const float *x, double spacing, int64_t *acc, int64_t d)
 void pvi_grid_add_times(const float *x, float factor, double spacing, int64_t *acc, int64_t d)
 {
     const double inverse = (double)factor / spacing; /* spacing is a power of two */
-    PVI_REQUIRE(pvi_rounds_to_nearest()); /* (1) */
-    if (!pvi_mech_best()->grid_add(x, inverse, acc, d)) return;
-    for (int64_t j = 0; j < d;
-         j++) { /* what the kernel left out; doubles above 2^51 are whole numbers or halves */
+    PVI_REQUIRE(pvi_rounds_to_nearest());            /* (1) */
+    if (!pvi_mech_kernels_isa[pvi_isa()]->grid_add(x, inverse, acc, d)) return;
+    for (int64_t j = 0; j < d; j++) { /* what the kernel left out; doubles above 2^51 are whole numbers or halves */
         const double y = (double)x[j] * inverse;
         if (fabs(y) < 0x1p51) continue;
         PVI_REQUIRE(fabs(y) < 0x1p62); /* a NaN or an infinity could release data */
@@ -75,7 +74,8 @@ pv_status pvi_noise_plan(pv_noise *n, pv_ctx *ctx)
     n->scale = pv_up(n->multiplier * n->sensitivity, 2);
     const double units = n->scale / n->spacing;
     if (units >= 0x1p-4 && units * n->loudest <= 0x1p40) return PV_OK;
-    return pvi_fail(ctx, PV_E_UNSUPPORTED,
-                    "noise %g does not fit the grid of sums of %lld rows with clip %g: less noise or fewer steps would",
-                    n->scale, (long long)n->units, n->bound);
+    return pvi_fail(
+        ctx, PV_E_UNSUPPORTED,
+        "noise %g does not fit the grid of sums of %lld rows with clip %g: less noise or fewer steps would", n->scale,
+        (long long)n->units, n->bound);
 }

@@ -1,22 +1,22 @@
 /* kernel.h - the inner loops that exist once per instruction set. */
 #ifndef PVI_MECH_KERNEL_H
 #define PVI_MECH_KERNEL_H
+#include "core/isa.h"
 #include "mech/mech.h"
 
 /* Doubles differ by a few ulps between instruction sets (fused multiply-add); what is released does not, because
  * every draw within reach of such an error is decided exactly (normal.c). */
-enum { PVI_LANES = 8 };
+enum { PVI_BEST_LANES = 8 };
 typedef struct pvi_best {
-    double first[PVI_LANES], second[PVI_LANES], index[PVI_LANES];
+    double first[PVI_BEST_LANES], second[PVI_BEST_LANES], index[PVI_BEST_LANES];
 } pvi_best;
 
 /* A cipher's keystream, 64-byte blocks from `counter` on. */
-typedef void (*pvi_stream)(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks);
+typedef void pvi_stream_fn(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t blocks);
+typedef pvi_stream_fn *pvi_stream;
 pvi_stream pvi_stream_pick(bool has_aes, pvi_stream other); /* AES-256 (aes.c), or the other */
-bool pvi_has_aes(void);                                     /* the instructions it needs */
 
 typedef struct pvi_mech_kernels {
-    const char *name;
     pvi_stream chacha; /* ChaCha20 */
     pvi_stream stream; /* of the words below: ChaCha20, or what a source puts in its place (aes.c) */
     /* y0[i], y1[i] = the two Gaussians of words a[i], b[i] times s; NAN: undecided (draw.kernel.c). */
@@ -27,7 +27,7 @@ typedef struct pvi_mech_kernels {
      * INFINITY: undecided. */
     void (*gumbel)(const uint64_t *a, const double *score, double inverse, double top, double unit, double *v,
                    int64_t n);
-    /* Lane l keeps the largest and second largest v[i], and first + i of the largest, over i = l mod PVI_LANES;
+    /* Lane l keeps the largest and second largest v[i], and first + i of the largest, over i = l mod PVI_BEST_LANES;
      * n a multiple of it. */
     void (*keep_best)(const double *v, double first, pvi_best *best, int64_t n);
     /* x[i] += round(y[i]) where y[i] is at least `margin` away from every half-integer, |y| < 2^51; true: some
@@ -37,50 +37,30 @@ typedef struct pvi_mech_kernels {
     bool (*grid_add)(const float *x, double inverse, int64_t *acc, int64_t n);
 } pvi_mech_kernels;
 
-enum { PVI_ISA_BASE = 0, PVI_ISA_AVX2 = 1, PVI_ISA_AVX512 = 2 };
-const pvi_mech_kernels *pvi_mech_pick(int level, bool has_avx2, bool has_avx512); /* NULL: not there        */
-const pvi_mech_kernels *pvi_mech_isa(int level);    /* as this machine has them                    */
-const pvi_mech_kernels *pvi_mech_best(void);        /* never NULL                                  */
+extern const pvi_mech_kernels *const pvi_mech_kernels_isa[PVI_ISA_COUNT];
 const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r); /* the ones this source uses; best by default  */
 pv_ctx *pvi_rng_ctx(const pv_rng *r);               /* its threads                                 */
 void pvi_rng_use(pv_rng *r, const pvi_mech_kernels *k);
 bool pvi_rounds_to_nearest(void); /* the rounding mode every bound here assumes (grid.c) */
 
-/* ---- words (draw_words.c): the uniform bits behind a sequence of draws ------------------------------------------
+/* ---- bits (random_bits.c): the uniform bits behind a sequence of draws -------------------------------------------
  * A call that draws takes one key from the source and reads words a, b of draw i of chunk c at fixed places of its
  * stream; the further bits of an undecided draw have places of their own.  So a draw never depends on which other
  * draws were undecided, and a vector can be gone through twice. */
 enum { PVI_CHUNK = 256 };
-typedef struct pvi_words {
+typedef struct pvi_bits {
     _Alignas(64) uint64_t a[PVI_CHUNK];
     uint64_t b[PVI_CHUNK];
     const pvi_mech_kernels *k;
     uint64_t chunk;
     uint8_t key[PVI_KEY_SIZE];
-} pvi_words;
-void pvi_words_begin(pvi_words *w, pv_rng *r);
-void pvi_words_load(pvi_words *w, int64_t chunk, int64_t n); /* n <= PVI_CHUNK                          */
+} pvi_bits;
+void pvi_bits_begin(pvi_bits *w, pv_rng *r);
+void pvi_bits_load(pvi_bits *w, int64_t chunk, int64_t n); /* n <= PVI_CHUNK                          */
 /* U of draw i, 204 bits (draw.kernel.c), and the 128 bits that follow the top 50 of b[i]. */
 typedef struct pvi_wide {
     uint64_t u[4], turn[2];
 } pvi_wide;
-void pvi_words_wide(const pvi_words *w, int64_t i, pvi_wide *out);
-void pvi_words_end(pvi_words *w);
-
-#define PVI_PASTE2(a, b) a##_##b
-#define PVI_PASTE(a, b)  PVI_PASTE2(a, b)
-#define PVI_NAME(f)      PVI_PASTE(f, PVI_ISA)
-
-#define PVI_DECLARE_KERNELS(isa)                                                                                     \
-    void pvi_chacha_blocks_##isa(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t *out, size_t n);      \
-    void pvi_draw_gauss_##isa(const uint64_t *a, const uint64_t *b, double s, double *y0, double *y1, int64_t n);    \
-    void pvi_draw_exponential_##isa(const uint64_t *a, const uint64_t *b, double s, double *y, int64_t n);           \
-    void pvi_draw_gumbel_##isa(const uint64_t *a, const double *score, double inverse, double top, double unit,      \
-                               double *v, int64_t n);                                                                \
-    void pvi_keep_best_##isa(const double *v, double first, pvi_best *best, int64_t n);                              \
-    bool pvi_round_add_##isa(const double *y, double margin, int64_t *x, int64_t n);                                 \
-    bool pvi_grid_round_##isa(const float *x, double inverse, int64_t *acc, int64_t n);
-PVI_DECLARE_KERNELS(base)
-PVI_DECLARE_KERNELS(avx2)
-PVI_DECLARE_KERNELS(avx512)
+void pvi_bits_wide(const pvi_bits *w, int64_t i, pvi_wide *out);
+void pvi_bits_end(pvi_bits *w);
 #endif

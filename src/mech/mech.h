@@ -13,7 +13,6 @@ void pvi_rng_free(pv_rng *r);
 bool pvi_rng_is_test(const pv_rng *r);
 void pvi_rng_bytes(pv_rng *r, void *out, size_t size);
 uint64_t pvi_rng_u64(pv_rng *r);
-double pvi_rng_uniform(pv_rng *r);             /* (0, 1), 53 bits, never 0 or 1                     */
 uint64_t pvi_rng_below(pv_rng *r, uint64_t n); /* 0 .. n-1, unbiased                                */
 
 /* ---- grid (grid.c) ------------------------------------------------------------------------------
@@ -36,7 +35,6 @@ void pvi_grid_value(const int64_t *acc, double spacing, double scale, double *ou
  * noise_scale / spacing from 2^-4 to 2^40. */
 /* x[j] += round(noise_scale/spacing * N(0,1)), constant work per draw. */
 void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, int64_t d);
-void pvi_normal_fill(pv_rng *r, double *out, int64_t n); /* plain N(0,1) for what is not a release      */
 /* Certified total variation between one coordinate's draw and the ideal.  Summed over all draws of a run it costs
  * 1 + e^epsilon times the sum in delta. */
 double pvi_normal_tv_per_draw(void);
@@ -52,8 +50,8 @@ int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale);
 double pvi_select_grid(double scale);
 double pvi_select_tv(int64_t n); /* of one selection among n                                           */
 
-/* Of a planned release: the scale to draw `times` the planned noise with; scale z Delta for noise on the grid, or a refusal
- * where the draws are not made for it (grid.c). */
+/* Of a planned release: the scale to draw `times` the planned noise with; scale z Delta for noise on the grid, or a
+ * refusal where the draws are not made for it (grid.c). */
 double pvi_noise_scale(const pv_noise *n, double times);
 pv_status pvi_noise_plan(pv_noise *n, pv_ctx *ctx);
 

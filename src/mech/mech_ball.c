@@ -24,7 +24,7 @@
 #include "mech/kernel.h"
 
 typedef struct batch {
-    pvi_words words;
+    pvi_bits words;
     _Alignas(64) double y[2 * PVI_CHUNK];
     int64_t d, pairs; /* pair number `pairs` gives L_0 */
     pvi_u256 sum;     /* S exactly, once something was undecided */
@@ -39,7 +39,7 @@ static int64_t smaller(int64_t a, int64_t b)
 static void exact_pair(const batch *c, int64_t i, pvi_exact_pair *out)
 {
     pvi_wide wide;
-    pvi_words_wide(&c->words, i, &wide);
+    pvi_bits_wide(&c->words, i, &wide);
     pvi_exact_polar(&wide, c->words.b[i], out);
 }
 
@@ -67,7 +67,7 @@ static double rough_sum(batch *c)
     for (int64_t i = 0; i <= c->pairs; i++) {
         if (i % PVI_CHUNK == 0) {
             const int64_t m = smaller(c->pairs + 1 - i, PVI_CHUNK);
-            pvi_words_load(&c->words, i / PVI_CHUNK, m);
+            pvi_bits_load(&c->words, i / PVI_CHUNK, m);
             c->words.k->exponential(c->words.a, c->words.b, 1.0, c->y, m);
         }
         const double term = rough_term(c, i) - lost, next = sum + term;
@@ -81,7 +81,7 @@ static void exact_sum(batch *c)
 {
     for (int64_t i = 0; i <= c->pairs; i++) {
         pvi_u128 L, t;
-        if (i % PVI_CHUNK == 0) pvi_words_load(&c->words, i / PVI_CHUNK, PVI_CHUNK);
+        if (i % PVI_CHUNK == 0) pvi_bits_load(&c->words, i / PVI_CHUNK, PVI_CHUNK);
         exact_term(c, i, &L, &t);
         pvi_exact_sum(&c->sum, L, t);
     }
@@ -94,7 +94,7 @@ static void settle(batch *c, double s, double margin, int64_t *x, int64_t j, int
     const int64_t chunk = j / (2 * PVI_CHUNK), pairs = (m + 1) / 2;
     if (!c->summed) {
         exact_sum(c);
-        pvi_words_load(&c->words, chunk, pairs);
+        pvi_bits_load(&c->words, chunk, pairs);
     }
     for (int64_t i = 0; i < m; i++) {
         if (fabs(c->y[i] - rint(c->y[i])) <= 0.5 - margin) continue;
@@ -115,11 +115,11 @@ void pvi_ball_add(pv_rng *r, double radius, double spacing, int64_t *x, int64_t 
     const double s = radius / spacing;
     PVI_REQUIRE(s >= 0x1p-4 && s <= 0x1p40 && pvi_rounds_to_nearest());
     batch c = { .d = d, .pairs = (d + 1) / 2 };
-    pvi_words_begin(&c.words, r);
+    pvi_bits_begin(&c.words, r);
     const double S = rough_sum(&c), k = S > 0x1p-20 * (double)(c.pairs + 1) ? s / sqrt(2.0 * S) : (double)NAN;
     for (int64_t j = 0; j < d; j += 2 * PVI_CHUNK) {
         const int64_t m = smaller(d - j, 2 * PVI_CHUNK), pairs = (m + 1) / 2;
-        pvi_words_load(&c.words, j / (2 * PVI_CHUNK), pairs);
+        pvi_bits_load(&c.words, j / (2 * PVI_CHUNK), pairs);
         c.words.k->gauss(c.words.a, c.words.b, k, c.y, c.y + pairs, pairs);
         if (c.words.k->round_add(c.y, k * 0x1p-44, x + j, m)) settle(&c, s, k * 0x1p-44, x, j, m);
     }

@@ -14,8 +14,10 @@
  *           (4)  pvi_select_tv(n) = n 2^-100
  * Privacy   with sensitivity Delta per score one row moves q_i by at most Delta + h: epsilon = 2 (Delta + h) / scale
  *           with bounded range, so epsilon^2 / 8 in zCDP.  Only the index leaves, never a score or a v_i.
- *           (5) Scores are <v_k, S>, S a sum that neighbours move by at most Delta, and A the largest ||v_k|| (||v_k||_1 where
- *           rows are bounded in their largest value): a score moves by A Delta, plus the rounding of the inner product and of
+ *           (5) Scores are <v_k, S>, S a sum that neighbours move by at most Delta, and A the largest ||v_k||
+ *               (||v_k||_1 where
+ *           rows are bounded in their largest value): a score moves by A Delta, plus the rounding of the inner
+ *           product and of
  *           (1), h of the scale that follows; scale = 2 z times all that, z = 1 / epsilon.
  * Time      one pass for the maximum, one for the noise; no branch on a score or a draw.  The second pass depends on
  *           the gap and on extreme U_i, hardly on the scores: P(gap <= a) <= a whatever they are, by the lack of
@@ -55,7 +57,7 @@ static int64_t length(const race *c, int64_t j)
 
 static void start(race *c)
 {
-    for (int l = 0; l < PVI_LANES; l++) {
+    for (int l = 0; l < PVI_BEST_LANES; l++) {
         c->best.first[l] = c->best.second[l] = -INFINITY;
         c->best.index[l] = 0.0;
     }
@@ -64,7 +66,7 @@ static void start(race *c)
 /* Takes v[0 .. m-1], of rows from j on, into the lanes. */
 static void enter(race *c, int64_t j, int64_t m)
 {
-    const int64_t whole = (m + PVI_LANES - 1) / PVI_LANES * PVI_LANES;
+    const int64_t whole = (m + PVI_BEST_LANES - 1) / PVI_BEST_LANES * PVI_BEST_LANES;
     for (int64_t i = m; i < whole; i++) c->v[i] = -INFINITY;
     c->k->keep_best(c->v, (double)j, &c->best, whole);
 }
@@ -73,9 +75,9 @@ static void enter(race *c, int64_t j, int64_t m)
 static int finish(const race *c, double *second)
 {
     int w = 0;
-    for (int l = 1; l < PVI_LANES; l++) w = c->best.first[l] > c->best.first[w] ? l : w;
+    for (int l = 1; l < PVI_BEST_LANES; l++) w = c->best.first[l] > c->best.first[w] ? l : w;
     *second = c->best.second[w];
-    for (int l = 0; l < PVI_LANES; l++) *second = fmax(*second, l == w ? -INFINITY : c->best.first[l]);
+    for (int l = 0; l < PVI_BEST_LANES; l++) *second = fmax(*second, l == w ? -INFINITY : c->best.first[l]);
     return w;
 }
 
@@ -151,7 +153,7 @@ int64_t pvi_select(pv_rng *r, const double *score, int64_t n, double scale)
     return winner;
 }
 
-/* ---- the mechanism: scores are the inner products of a sum with the vertices of the constraint set -------------- */
+/* ---- the mechanism: scores are the inner products of a sum with the vertices of the constraint set ------------- */
 
 static double shown_value(const pv_noise *n)
 {
@@ -236,8 +238,9 @@ const pv_mechanism_ops pv_mechanism_select = {
     .norm = PV_LINF,
     .event = PV_EV_SELECT,
     .relations = 1u << PV_REL_ZERO_OUT | 1u << PV_REL_REPLACE,
-    .caveat = "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
-              "epsilon of one choice.",
+    .caveat =
+        "Vertices of the constraint set are chosen by the exponential mechanism; noise_multiplier is 1 over the "
+        "epsilon of one choice.",
     .shown = "selection_epsilon",
     .shown_value = shown_value,
     .leaf = leaf,

@@ -8,7 +8,7 @@
  *            If y is further than e s from every half-integer, round(y) = Z is settled, whatever the other bits.
  *            Else 256 more bits are drawn and Z is settled by integer arithmetic (exact.c).
  *            The outcome is (1) itself, whatever the instruction set: all of them agree bit for bit, because the
- *            further bits of a pair have a place of their own in the stream (draw_words.c).
+ *            further bits of a pair have a place of their own in the stream (random_bits.c).
  *
  * Distance   Z differs from (1) only if s N is within the error of exact.c of a half-integer; with s <= 2^40 the
  *            probability is below s 2^-112 + 2^-110 < 2^-71, with the unused bits of U and f (2^-128 each) below
@@ -42,13 +42,13 @@
 #include "mech/kernel.h"
 
 typedef struct batch {
-    pvi_words words;
+    pvi_bits words;
     _Alignas(64) double y[2 * PVI_CHUNK]; /* the first draws of the pairs, then the second ones */
 } batch;
 
 static void load(batch *c, int64_t j, double s, int64_t pairs)
 {
-    pvi_words_load(&c->words, j / (2 * PVI_CHUNK), pairs);
+    pvi_bits_load(&c->words, j / (2 * PVI_CHUNK), pairs);
     c->words.k->gauss(c->words.a, c->words.b, s, c->y, c->y + pairs, pairs);
 }
 
@@ -57,7 +57,7 @@ static int64_t settle_one(const batch *c, double s, int64_t pairs, int64_t j)
 {
     pvi_wide wide;
     pvi_exact_pair p;
-    pvi_words_wide(&c->words, j % pairs, &wide);
+    pvi_bits_wide(&c->words, j % pairs, &wide);
     pvi_exact_polar(&wide, c->words.b[j % pairs], &p);
     const int64_t z = pvi_exact_gauss(s, p.L, p.t[j / pairs]);
     return p.negative[j / pairs] ? -z : z;
@@ -91,7 +91,7 @@ static int64_t length(int64_t d, int64_t j)
 /* Draws have fixed places in the stream, so that any thread can draw any part of a vector. */
 enum { PART = 8 * 2 * PVI_CHUNK }; /* draws of one task */
 typedef struct addition {
-    pvi_words words; /* kernels and key */
+    pvi_bits words; /* kernels and key */
     double s;
     int64_t *x, d;
 } addition;
@@ -119,20 +119,7 @@ void pvi_normal_add(pv_rng *r, double noise_scale, double spacing, int64_t *x, i
 {
     addition a = { .s = noise_scale / spacing, .x = x, .d = d };
     PVI_REQUIRE(a.s >= 0x1p-4 && a.s <= 0x1p40);
-    pvi_words_begin(&a.words, r);
+    pvi_bits_begin(&a.words, r);
     pvi_parallel(pvi_rng_ctx(r), (d + PART - 1) / PART, add_part, &a);
-    pvi_words_end(&a.words);
-}
-
-void pvi_normal_fill(pv_rng *r, double *out, int64_t n)
-{
-    batch c;
-    pvi_words_begin(&c.words, r);
-    for (int64_t j = 0; j < n; j += 2 * PVI_CHUNK) {
-        const int64_t m = length(n, j), pairs = (m + 1) / 2;
-        load(&c, j, 1.0, pairs);
-        for (int64_t i = 0; i < m; i++)
-            out[j + i] = isnan(c.y[i]) ? (double)settle_one(&c, 0x1p40, pairs, i) * 0x1p-40 : c.y[i];
-    }
-    pvi_wipe(&c, sizeof c);
+    pvi_bits_end(&a.words);
 }

@@ -11,7 +11,7 @@
  *           for a new key, so parent and child never share a byte.  Where the kernel does not know
  *           the flag, the process id is compared on every call instead.  The pages stay out of core
  *           dumps, and out of swap where the limits allow it.
- * Draws     a vector of draws takes a key of its own from here and stretches it (draw_words.c), with AES-256 where
+ * Draws     a vector of draws takes a key of its own from here and stretches it (random_bits.c), with AES-256 where
  *           the processor has instructions for it, else with ChaCha20.
  * Test      the key is the seed, the cipher ChaCha20 everywhere, so that a seed gives the same draws on every
  *           machine.  Not private, and said so (P6); survives fork unchanged.
@@ -20,6 +20,9 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+
+extern const pvi_mech_kernels PVI_DECLARE_ISA(pvi_mech_kernels);
+const pvi_mech_kernels *const pvi_mech_kernels_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_mech_kernels);
 
 enum { BLOCKS = 256, STREAM = 64 * BLOCKS, ALIVE = 0x50564e47 };
 
@@ -66,7 +69,7 @@ static pv_status create(pv_ctx *ctx, bool test, pv_rng **out)
         pvi_free(ctx, r);
         return pvi_nomem(ctx);
     }
-    *r = (pv_rng) { .ctx = ctx, .s = p, .kernels = pvi_mech_best(), .test = test };
+    *r = (pv_rng) { .ctx = ctx, .s = p, .kernels = pvi_mech_kernels_isa[pvi_isa()], .test = test };
     madvise(p, secret_size(), MADV_DONTDUMP);
     mlock(p, secret_size());
     *out = r;
@@ -77,8 +80,8 @@ pv_status pvi_rng_create(pv_ctx *ctx, pv_rng **out)
 {
     pv_status st = create(ctx, false, out);
     if (st != PV_OK) return st;
-    (*out)->own = *pvi_mech_best();
-    (*out)->own.stream = pvi_stream_pick(pvi_has_aes(), (*out)->own.chacha);
+    (*out)->own = *(*out)->kernels;
+    (*out)->own.stream = pvi_stream_pick(pvi_isa_aes(), (*out)->own.chacha);
     (*out)->kernels = &(*out)->own;
     (*out)->wiped_on_fork = madvise((*out)->s, secret_size(), MADV_WIPEONFORK) == 0;
     if ((st = draw_key(*out)) != PV_OK) {
@@ -165,11 +168,6 @@ uint64_t pvi_rng_u64(pv_rng *r)
     pvi_rng_bytes(r, b, sizeof b);
     for (int i = 0; i < 8; i++) x |= (uint64_t)b[i] << (8 * i);
     return x;
-}
-
-double pvi_rng_uniform(pv_rng *r)
-{
-    return ((double)(pvi_rng_u64(r) >> 12) + 0.5) * 0x1p-52; /* odd multiples of 2^-53 */
 }
 
 /* Lemire's method: the high half of x*n is uniform once the 2^64 mod n lowest products are refused. */

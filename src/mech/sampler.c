@@ -61,12 +61,12 @@ static pvi_u128 exact_rate(double q)
 }
 
 /* floor(L / l) of draw i, y being L / l in double precision. */
-static int64_t skip(const pvi_words *w, int64_t i, double y, double margin, double q)
+static int64_t skip(const pvi_bits *w, int64_t i, double y, double margin, double q)
 {
     const double whole = rint(y);
     if (fabs(y - whole) > margin) return (int64_t)whole - (y < whole);
     pvi_wide wide;
-    pvi_words_wide(w, i, &wide);
+    pvi_bits_wide(w, i, &wide);
     return (int64_t)(pvi_exact_neglog(wide.u) / exact_rate(q));
 }
 
@@ -75,19 +75,19 @@ static int64_t by_skips(pv_rng *r, double q, int64_t n, int64_t *out)
 {
     const double s = -1.0 / log1p(-q), margin = s * 0x1p-43;
     double y[PVI_CHUNK];
-    pvi_words w;
+    pvi_bits w;
     int64_t count = 0, row = -1;
-    pvi_words_begin(&w, r);
+    pvi_bits_begin(&w, r);
     for (int64_t chunk = 0; row < n; chunk++) {
         const int64_t m = smaller((int64_t)((double)(n - row) * q * 1.25) + 16, PVI_CHUNK);
-        pvi_words_load(&w, chunk, m);
+        pvi_bits_load(&w, chunk, m);
         w.k->exponential(w.a, w.b, s, y, m);
         for (int64_t i = 0; i < m && row < n; i++) {
             row += 1 + skip(&w, i, y[i], margin, q);
             if (row < n) out[count++] = row;
         }
     }
-    pvi_words_end(&w);
+    pvi_bits_end(&w);
     return count;
 }
 
@@ -175,23 +175,45 @@ static double one_unit(double wanted, double n)
     return 1.0;
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------------------- */
 
-const pvi_sampler_ops pvi_full = { .name = "full batch", .setting = "full", .event = PV_EV_NONE, .whole = true,
-                                   .consecutive = true, .groups = 1, .batch = all_units, .draw = full };
+const pvi_sampler_ops pvi_full = { .name = "full batch",
+                                   .setting = "full",
+                                   .event = PV_EV_NONE,
+                                   .whole = true,
+                                   .consecutive = true,
+                                   .groups = 1,
+                                   .batch = all_units,
+                                   .draw = full };
 const pvi_sampler_ops pvi_poisson = {
-    .name = "poisson", .setting = "poisson", .event = PV_EV_POISSON, .group_bound = true, .groups = 1,
+    .name = "poisson",
+    .setting = "poisson",
+    .event = PV_EV_POISSON,
+    .group_bound = true,
+    .groups = 1,
     .caveat = "Batches are drawn by Poisson sampling inside the run and are never revealed.",
-    .draw = poisson, .tv = poisson_tv, .close = poisson_close
+    .draw = poisson,
+    .tv = poisson_tv,
+    .close = poisson_close
 };
 /* A sample that holds another row instead of the replaced one: both may be of other groups. */
-const pvi_sampler_ops pvi_fixed = { .name = "fixed size", .setting = "fixed", .event = PV_EV_FIXED, .groups = 2,
-                                    .batch = whole_number, .draw = fixed_size };
-const pvi_sampler_ops pvi_cyclic = { .name = "cyclic", .setting = "cyclic", .event = PV_EV_CYCLIC,
-                                     .consecutive = true, .groups = 1, .batch = equal_parts, .draw = cyclic };
+const pvi_sampler_ops pvi_fixed = { .name = "fixed size",
+                                    .setting = "fixed",
+                                    .event = PV_EV_FIXED,
+                                    .groups = 2,
+                                    .batch = whole_number,
+                                    .draw = fixed_size };
+const pvi_sampler_ops pvi_cyclic = { .name = "cyclic",
+                                     .setting = "cyclic",
+                                     .event = PV_EV_CYCLIC,
+                                     .consecutive = true,
+                                     .groups = 1,
+                                     .batch = equal_parts,
+                                     .draw = cyclic };
 /* One uniform unit; neighbours are compared with the replaced unit drawn in both. */
-const pvi_sampler_ops pvi_one = { .name = "fixed size", .setting = "fixed", .event = PV_EV_FIXED, .groups = 1,
-                                  .batch = one_unit, .draw = fixed_size };
+const pvi_sampler_ops pvi_one = {
+    .name = "fixed size", .setting = "fixed", .event = PV_EV_FIXED, .groups = 1, .batch = one_unit, .draw = fixed_size
+};
 const pvi_sampler_ops *const pvi_samplers[] = { &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, &pvi_one, NULL };
 
 const pvi_sampler_ops *pvi_sampler_named(const char *name)

@@ -40,7 +40,7 @@
 #include "glm_block.h"
 
 extern const pvi_glm_kernel PVI_DECLARE_ISA(pvi_glm_kernel);
-const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_glm_kernel);
+const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_glm_kernel);
 
 float pvi_float_down(double x)
 {
@@ -126,7 +126,7 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     glm_block *b = scratch;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i, PVI_BLOCK);
+        block_fill(b, rows, i, PVI_GLM_ROWS);
         block_coefs(s, cfg, &k, b, rows, n_bad);
         if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, g);
         else s->kernel->csr_add(rows, b->r, b->n, b->c, g);
@@ -144,7 +144,7 @@ static void grid_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     glm_block *b = scratch;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i, PVI_BLOCK);
+        block_fill(b, rows, i, PVI_GLM_ROWS);
         block_coefs(s, cfg, &k, b, rows, n_bad);
         for (int64_t j = 0; j < b->n; j++)
             for (int64_t e = rows->ptr[b->r[j]]; e < rows->ptr[b->r[j] + 1]; e++)
@@ -165,7 +165,7 @@ static double value_sum(const void *st, const void *cfg, const pv_rows *rows, vo
     double sum = 0.0;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i, PVI_BLOCK);
+        block_fill(b, rows, i, PVI_GLM_ROWS);
         block_margins(st, c, b, rows);
         c->link->eval(c->link_cfg, b->padded, b->m, b->c, NULL, NULL);
         for (int64_t j = 0; j < b->n; j++) sum += (double)b->c[j];
@@ -186,7 +186,7 @@ static void predict(const void *st, const void *cfg, const pv_rows *rows, float 
     (void)cfg;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i, PVI_BLOCK);
+        block_fill(b, rows, i, PVI_GLM_ROWS);
         block_dots(st, b, rows, score + i);
     }
 }

@@ -143,6 +143,7 @@ static int64_t clip(const pvi_clip *k, int64_t n, const float *m, const float *n
     return count;
 }
 
-extern const pvi_glm_kernel PVI_NAME(pvi_glm_kernel);
-const pvi_glm_kernel
-    PVI_NAME(pvi_glm_kernel) = { .dots = dots, .add = add, .csr_dots = csr_dots, .csr_add = csr_add, .clip = clip };
+extern const pvi_glm_kernel PVI_ISA_NAME(pvi_glm_kernel);
+const pvi_glm_kernel PVI_ISA_NAME(pvi_glm_kernel) = {
+    .dots = dots, .add = add, .csr_dots = csr_dots, .csr_add = csr_add, .clip = clip
+};

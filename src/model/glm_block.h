@@ -6,19 +6,19 @@
 enum { GLM_PAD = 16, GLM_CACHE = 32 * 1024 };
 
 typedef struct glm_block { /* one thread's scratch */
-    _Alignas(64) float m[PVI_BLOCK], c[PVI_BLOCK], y[PVI_BLOCK], norm[PVI_BLOCK];
-    int64_t r[PVI_BLOCK];            /* stored row numbers, unless dense and consecutive from first on */
-    const float *row[2 * PVI_BLOCK]; /* dense: where they start; picked: then those of the next block */
-    int64_t first, n, padded;        /* rows; rounded up to 16 */
-    int64_t ahead;                   /* for the kernels (model.h) */
+    _Alignas(64) float m[PVI_GLM_ROWS], c[PVI_GLM_ROWS], y[PVI_GLM_ROWS], norm[PVI_GLM_ROWS];
+    int64_t r[PVI_GLM_ROWS];            /* stored row numbers, unless dense and consecutive from first on */
+    const float *row[2 * PVI_GLM_ROWS]; /* dense: where they start; picked: then those of the next block */
+    int64_t first, n, padded;           /* rows; rounded up to 16 */
+    int64_t ahead;                      /* for the kernels (model.h) */
 } glm_block;
 
 enum { HESS_ROWS = 64 };
 
 typedef struct hess_block { /* with second derivatives */
     glm_block b;
-    _Alignas(64) float c2[PVI_BLOCK], norm2[PVI_BLOCK]; /* coefficients of x x'; squared norms, rounded up */
-    _Alignas(64) float t[];                             /* c_i x_i, rows padded to 16 */
+    _Alignas(64) float c2[PVI_GLM_ROWS], norm2[PVI_GLM_ROWS]; /* coefficients of x x'; squared norms, rounded up */
+    _Alignas(64) float t[];                                   /* c_i x_i, rows padded to 16 */
 } hess_block;
 
 static inline int64_t block_pad(int64_t n)

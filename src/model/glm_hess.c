@@ -11,11 +11,11 @@
  *     E_m <= u (1 + u)^(m+3) m (m + 5)/2 clip + m p 2^-88 clip (underflow),
  *     in the Frobenius norm of the symmetric matrix, since every entry's error is relative to that entry.
  * (4) Matrix rows are summed data row after data row, as gradients are: (M3) holds.
- * (5) Hessian times v: sum of c <x,v> x, two dot products and one sum; a diagnostic, not clipped. */
+ * glm_joint.c adds them up, in one pass with the gradient. */
 #include "glm_block.h"
 
 extern const pvi_hess_kernel PVI_DECLARE_ISA(pvi_hess_kernel);
-const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_hess_kernel);
+const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_hess_kernel);
 
 size_t pvi_glm_hess_scratch(int64_t p)
 {
@@ -38,53 +38,4 @@ pvi_clip pvi_glm_hess_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, doubl
     double safe = clip >= sup[1] * square ? square * (1.0 + 0x1p-20) : pvi_down(clip / sup[1], 1); /* (2) */
     if (isinf(clip)) safe = INFINITY;
     return (pvi_clip) { .clip = pvi_float_down(clip), .safe = pvi_float_down(safe), .top = pvi_float_down(sup[1]) };
-}
-
-/* Rows first .. of the view with their phi'' in b->c. */
-static void block_curvature(const pvi_glm_state *s, const pvi_glm_cfg *cfg, glm_block *b, const pv_rows *rows,
-                            int64_t first)
-{
-    block_fill(b, rows, first, HESS_ROWS);
-    block_margins(s, cfg, b, rows);
-    cfg->link->eval(cfg->link_cfg, b->padded, b->m, NULL, NULL, b->c);
-}
-
-void pvi_glm_hess_sum(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *rows, double clip, float *h,
-                      int64_t *n_bad, void *scratch)
-{
-    const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
-    const pvi_clip k = pvi_glm_hess_clip(s, cfg, clip);
-    hess_block *hb = scratch;
-    glm_block *b = &hb->b;
-
-    for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_curvature(s, cfg, b, rows, i);
-        block_gather(b, rows, rows->norm, b->norm);
-        for (int64_t j = 0; j < b->padded; j++) {
-            b->norm[j] = b->norm[j] < 0.0f ? -1.0f : b->norm[j] * b->norm[j] * (1.0f + 0x1p-21f);
-            b->y[j] *= b->y[j];
-        }
-        *n_bad += s->kernel->clip(&k, b->padded, b->m, b->norm, cfg->link->props & PV_MARGIN ? b->y : NULL, b->c);
-        if (rows->x) {
-            kernel->scale(b->row, b->n, rows->p, b->c, hb->t, block_pad(rows->p));
-            kernel->add(b->row, b->n, rows->p, hb->t, block_pad(rows->p), h);
-        } else {
-            kernel->csr_add(rows, b->r, b->n, b->c, h);
-        }
-    }
-}
-
-void pvi_glm_hess_vec(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pvi_glm_state *v, const pv_rows *rows,
-                      float *out, void *scratch)
-{
-    hess_block *hb = scratch;
-    glm_block *b = &hb->b;
-
-    for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_curvature(s, cfg, b, rows, i);
-        block_dots(v, b, rows, b->m);
-        for (int64_t j = 0; j < b->n; j++) b->c[j] *= b->m[j]; /* (5) */
-        if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, out);
-        else s->kernel->csr_add(rows, b->r, b->n, b->c, out);
-    }
 }

@@ -89,5 +89,5 @@ static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, const floa
     }
 }
 
-extern const pvi_hess_kernel PVI_NAME(pvi_hess_kernel);
-const pvi_hess_kernel PVI_NAME(pvi_hess_kernel) = { .scale = scale, .add = add, .csr_add = csr_add };
+extern const pvi_hess_kernel PVI_ISA_NAME(pvi_hess_kernel);
+const pvi_hess_kernel PVI_ISA_NAME(pvi_hess_kernel) = { .scale = scale, .add = add, .csr_add = csr_add };

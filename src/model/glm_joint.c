@@ -16,8 +16,8 @@
  *     B' <= B and s' >= s floats; its seven roundings raise it by less than 16u.  Bounds below the normal floats are
  *     0.
  * (4) Convex links: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
- * (5) Second moments (query_moments.c): a row adds c x x', c = 1/R^2; rows have norms up to R, and in case one has more,
- *     c is cut so that |c| norm^2 <= 1, rounding as in (3).
+ * (5) Second moments (query_moments.c): a row adds c x x', c = 1/R^2; rows have norms up to R, and in case one has
+ *     more, c is cut so that |c| norm^2 <= 1, rounding as in (3).
  * (6) Transformed rows A x are stored as floats, with a bound on the norm of these floats: a sum of p squares in
  *     doubles, each product exact, has relative error below p 2^-53.  What a row contributes is then clipped by that
  *     bound, as any row's, whatever its length; one longer than 2^30 becomes zeros: precondition.c keeps ||A|| below

@@ -1,6 +1,18 @@
-/* link_huber.kernel.c - Huber's loss on vectors; k = { delta }. */
-#include "model/link_eval.h"
+/* link_huber.kernel.c - Huber's loss on real labels: squared near zero, linear beyond delta.
+ *
+ * r = <w,x> - y, a = min(|r|, delta):
+ * (1) phi = a (|r| - a/2),  phi' = a with the sign of r,  phi'' = 1 for |r| <= delta, else 0.
+ * Suprema: |phi'| = delta, |phi''| = 1; phi'' jumps at delta, so there is no bound on phi''' (INFINITY), and
+ * the link does not claim a Hessian: what needs one is refused.  Convex.  delta is rounded down to a float,
+ * so |phi'| never exceeds the declared bound.
+ * Reference: Huber 1964, Robust estimation of a location parameter. */
+#include "model/link_kernel.h"
 
+typedef struct huber_cfg {
+    double delta;
+} huber_cfg;
+
+/* k = { delta } */
 PVI_INLINE vlink huber(vf r, const float *k)
 {
     const vf size = vabs(r), a = vsel(size > k[0], vset(k[0]), size);
@@ -8,8 +20,36 @@ PVI_INLINE vlink huber(vf r, const float *k)
     return (vlink) { a * (size - 0.5f * a), vcopysign(a, r), vsel(r != r, r, inside) };
 }
 
-pvi_link_fn PVI_NAME(pvi_link_huber);
-void PVI_NAME(pvi_link_huber)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
+PVI_LINK_KERNEL(huber)
 {
+    const float k[] = { pvi_float_down(((const huber_cfg *)cfg)->delta) };
     link_loop(huber, k, n, m, v, d1, d2);
 }
+
+#ifdef PVI_ISA_ONCE
+static const pv_param params[] = { { "delta", PV_F64, offsetof(huber_cfg, delta), 1.0, 1e-6, 1e6, true,
+                                     "residual delta beyond which the loss is linear", NULL },
+                                   { 0 } };
+
+static void sup(const void *cfg, double out[3])
+{
+    out[0] = ((const huber_cfg *)cfg)->delta;
+    out[1] = 1.0;
+    out[2] = INFINITY;
+}
+
+const pv_link_ops pv_link_huber = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "huber",
+              .summary = "Huber loss, real labels: squared within delta, linear beyond",
+              .reference = "Huber 1964",
+              .cfg_size = sizeof(huber_cfg),
+              .params = params },
+    .props = PV_CONVEX | PV_SMOOTH | PV_LIPSCHITZ,
+    .sup1 = 1.0,
+    .sup2 = 1.0,
+    .sup3 = INFINITY,
+    .eval = eval,
+    .sup = sup,
+};
+#endif

@@ -1,5 +1,9 @@
-/* link_squared.kernel.c - half the squared residual on vectors. */
-#include "model/link_eval.h"
+/* link_squared.kernel.c - squared loss on real labels.
+ *
+ * (1) phi(r) = r^2 / 2, r = <w,x> - y; phi' = r, phi'' = 1, phi''' = 0.  Convex and smooth, but phi' is
+ *     unbounded: sup1 is INFINITY, so the plan has to clip, or to bound w and y.  Multiplying before the
+ *     product with r keeps r^2/2 finite as long as r^2 is below twice the largest float. */
+#include "model/link_kernel.h"
 
 PVI_INLINE vlink squared(vf r, const float *k)
 {
@@ -7,8 +11,22 @@ PVI_INLINE vlink squared(vf r, const float *k)
     return (vlink) { 0.5f * r * r, r, vsel(r != r, r, vset(1.0f)) };
 }
 
-pvi_link_fn PVI_NAME(pvi_link_squared);
-void PVI_NAME(pvi_link_squared)(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2)
+PVI_LINK_KERNEL(squared)
 {
-    link_loop(squared, k, n, m, v, d1, d2);
+    link_loop(squared, NULL, n, m, v, d1, d2);
 }
+
+#ifdef PVI_ISA_ONCE
+const pv_link_ops pv_link_squared = {
+    .head = { .abi = PV_PLUGIN_ABI,
+              .name = "squared",
+              .summary = "half the squared residual, real labels; the gradient has to be clipped",
+              .reference = "Gauss 1809",
+              .params = pv_no_params },
+    .props = PV_CONVEX | PV_SMOOTH | PV_HESSIAN | PV_FOR_NUMBERS,
+    .sup1 = INFINITY,
+    .sup2 = 1.0,
+    .sup3 = 0.0,
+    .eval = eval,
+};
+#endif

@@ -2,50 +2,13 @@
 #ifndef PVI_MODEL_H
 #define PVI_MODEL_H
 #include "core/core.h"
-
-/* ---- instruction sets (model_isa.c) -------------------------------------------------------------------
- * A kernel file is compiled once per instruction set; `fn_isa[pvi_isa()]` is the one to call. */
-typedef enum pvi_isa_level {
-    PVI_BASE,
-#ifdef PVI_X86
-    PVI_AVX2,
-    PVI_AVX512,
-#endif
-    PVI_ISA_COUNT
-} pvi_isa_level;
-pvi_isa_level pvi_isa(void); /* the best this processor runs; all below it run too */
-
-#ifdef PVI_X86
-#define PVI_EACH_ISA(fn)                                                                                             \
-    {                                                                                                                \
-        fn##_base, fn##_avx2, fn##_avx512                                                                            \
-    }
-#define PVI_DECLARE_ISA(fn) fn##_base, fn##_avx2, fn##_avx512
-#define PVI_EACH_REF(fn)                                                                                             \
-    {                                                                                                                \
-        &fn##_base, &fn##_avx2, &fn##_avx512                                                                         \
-    }
-#else
-#define PVI_EACH_ISA(fn)                                                                                             \
-    {                                                                                                                \
-        fn##_base                                                                                                    \
-    }
-#define PVI_DECLARE_ISA(fn) fn##_base
-#define PVI_EACH_REF(fn)                                                                                             \
-    {                                                                                                                \
-        &fn##_base                                                                                                   \
-    }
-#endif
+#include "core/isa.h"
 
 /* ---- links ----------------------------------------------------------------------------------------
- * v, d1, d2 = phi(m), phi'(m), phi''(m), any of them NULL; k: the link's constants as floats. */
-typedef void pvi_link_fn(const float *k, int64_t n, const float *m, float *v, float *d1, float *d2);
-extern pvi_link_fn *const pvi_link_logistic_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_sigmoid_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_hinge_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_squared_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_huber_isa[PVI_ISA_COUNT];
-extern pvi_link_fn *const pvi_link_tukey_isa[PVI_ISA_COUNT];
+ * A loss in vector instructions has one function per instruction set, in a table of its own (link_kernel.h):
+ * v, d1, d2 = phi(m), phi'(m), phi''(m), any of them NULL, as pv_link_ops.eval. */
+typedef void pvi_link_fn(const void *cfg, int64_t n, const float *m, float *v, float *d1, float *d2);
+#define PVI_LINK_TABLE(name) extern pvi_link_fn *const pvi_link_##name##_isa[PVI_ISA_COUNT]
 /* The suprema of |phi'|, |phi''|, |phi'''| under this configuration. */
 void pvi_link_sup(const pv_link_ops *link, const void *cfg, double sup[3]);
 
@@ -60,7 +23,7 @@ typedef struct pvi_glm_cfg { /* filled by the plan */
 #define PVI_CLIP_MIN 0x1p-60
 #define PVI_CLIP_MAX 0x1p60
 
-enum { PVI_BLOCK = 256 }; /* rows a kernel sees at once, at most */
+enum { PVI_GLM_ROWS = 256 }; /* rows a kernel sees at once, at most */
 
 /* What is needed to bound a row's coefficient: |c| <= top where norm <= safe, else below clip / norm. */
 typedef struct pvi_clip {
@@ -103,15 +66,10 @@ typedef struct pvi_hess_kernel {
 } pvi_hess_kernel;
 extern const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT];
 
-/* h (p (p+1)/2 floats, lower triangle row after row) += sum of row Hessians, each clipped to Frobenius norm
- * clip.  (M1)-(M3) hold as for gradients, with this rounding bound.  s: after begin() of the GLM. */
-void pvi_glm_hess_sum(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *rows, double clip, float *h,
-                      int64_t *n_bad, void *scratch);
+/* h holds p (p+1)/2 floats, the lower triangle row after row.  (M1)-(M3) hold as for gradients, with the Frobenius
+ * norm and this rounding bound. */
 double pvi_glm_hess_rounding(int64_t m, int64_t p); /* in units of clip */
 size_t pvi_glm_hess_scratch(int64_t p);
-/* out += (sum of row Hessians) v, unclipped: a diagnostic.  v: a state whose begin() was given the vector. */
-void pvi_glm_hess_vec(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pvi_glm_state *v, const pv_rows *rows,
-                      float *out, void *scratch);
 
 extern const pv_hess_ops pvi_glm_hess; /* gradient and Hessian in one pass (glm_joint.c) */
 
@@ -137,11 +95,6 @@ typedef struct pvi_softmax_state {
     float *w, *wt; /* k x ldw for dense rows, its transpose p x ldt for sparse ones; zeros in the padding */
     int64_t p, k, ldw, ldt;
 } pvi_softmax_state;
-
-/* out (k p floats) += (sum of row Hessians) v, a diagnostic.  v: a state whose begin() was given the vector;
- * scratch: as for gradients. */
-void pvi_softmax_hess_vec(const pvi_softmax_state *s, const pvi_softmax_state *v, const pv_rows *rows, float *out,
-                          void *scratch);
 
 extern const pv_hess_ops pvi_softmax_hess; /* gradient and Hessian in one pass (softmax_joint.c) */
 

@@ -41,7 +41,7 @@
 #include <float.h>
 
 extern const pvi_net_kernel PVI_DECLARE_ISA(pvi_net_kernel);
-const pvi_net_kernel *const pvi_net_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_net_kernel);
+const pvi_net_kernel *const pvi_net_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_net_kernel);
 
 enum { LOSS_AUTO, LOSS_CROSS_ENTROPY, LOSS_SQUARED };
 
@@ -365,11 +365,10 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
         ROW("seed", PV_I64, seed, 1, 0, 9e15, false, "of the public start weights and views", NULL)
 
 #define NET_MODEL(cname, text, what, views, default_layers, more)                                                    \
-    static const pv_param cname##_params[] = {                                                                       \
-        ROW("layers", PV_STR, layers, 0, 0, 0, true, "the network, layer by layer", default_layers),                 \
-        COMMON_ROWS(views),                                                                                          \
-        { 0 }                                                                                                        \
-    };                                                                                                               \
+    static const pv_param cname##_params[] = { ROW("layers", PV_STR, layers, 0, 0, 0, true,                          \
+                                                   "the network, layer by layer", default_layers),                   \
+                                               COMMON_ROWS(views),                                                   \
+                                               { 0 } };                                                              \
     const pv_model_ops pv_model_##cname = {                                                                          \
         .head = { .abi = PV_PLUGIN_ABI,                                                                              \
                   .name = text,                                                                                      \
@@ -378,19 +377,19 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
                   .cfg_size = sizeof(pvi_net_cfg),                                                                   \
                   .state_size = sizeof(pvi_net_state),                                                               \
                   .params = cname##_params },                                                                        \
-        .props = PV_ANY_LABEL | PV_PIXELS | PV_NETWORK | (more),\
-        .dim = pvi_net_dim,                                                                                                  \
+        .props = PV_ANY_LABEL | PV_PIXELS | PV_NETWORK | (more),                                                     \
+        .dim = pvi_net_dim,                                                                                          \
         .scratch = scratch_size,                                                                                     \
         .begin = begin,                                                                                              \
         .grad_sum = grad_sum,                                                                                        \
         .rounding = rounding,                                                                                        \
         .value_sum = value_sum,                                                                                      \
-        .outputs = pvi_net_outputs,                                                                                          \
+        .outputs = pvi_net_outputs,                                                                                  \
         .predict = predict,                                                                                          \
         .constants = constants,                                                                                      \
         .open = pvi_net_open,                                                                                        \
-        .start = pvi_net_start,                                                                                              \
-        .tensors = pvi_net_tensors,                                                                                          \
+        .start = pvi_net_start,                                                                                      \
+        .tensors = pvi_net_tensors,                                                                                  \
         .clip = 1.0,                                                                                                 \
     }
 

@@ -64,11 +64,11 @@ enum { PVI_CLIP_FLAT, PVI_CLIP_LAYER, PVI_CLIP_AUTOMATIC }; /* order of model.cl
 typedef struct pvi_net_cfg {
     const char *layers; /* settings */
     int64_t loss, clipping, seed;
-    double gamma, scale;   /* scale: factor of every input value */
+    double gamma, scale;    /* scale: factor of every input value */
     int64_t augment, shift; /* views of a row, and by how many pixels at most they are moved */
     bool flip;
-    double radius;       /* of hidden values: split.c only      */
-    pvi_net net;         /* filled by pvi_net_open */
+    double radius; /* of hidden values: split.c only      */
+    pvi_net net;   /* filled by pvi_net_open */
 } pvi_net_cfg;
 /* The slot `open`: reads the layers and checks them against the domain. */
 pv_status pvi_net_open(void *cfg, const pv_domain *dom, pv_ctx *ctx);

@@ -334,20 +334,20 @@ static void avgpool_back(const pvi_layer *l, const float *dy, float *dx)
     SPECIALIZE(avgpool_back_any, dy, dx);
 }
 
-extern const pvi_net_kernel PVI_NAME(pvi_net_kernel);
-const pvi_net_kernel PVI_NAME(pvi_net_kernel) = { .product = product,
-                                                  .outer = outer,
-                                                  .scatter = scatter,
-                                                  .columns = columns,
-                                                  .squares = squares,
-                                                  .axpy = axpy,
-                                                  .relu = relu,
-                                                  .relu_back = relu_back,
-                                                  .tanh = tanh_all,
-                                                  .tanh_back = tanh_back,
-                                                  .gelu = gelu,
-                                                  .gelu_back = gelu_back,
-                                                  .maxpool = maxpool,
-                                                  .maxpool_back = maxpool_back,
-                                                  .avgpool = avgpool,
-                                                  .avgpool_back = avgpool_back };
+extern const pvi_net_kernel PVI_ISA_NAME(pvi_net_kernel);
+const pvi_net_kernel PVI_ISA_NAME(pvi_net_kernel) = { .product = product,
+                                                      .outer = outer,
+                                                      .scatter = scatter,
+                                                      .columns = columns,
+                                                      .squares = squares,
+                                                      .axpy = axpy,
+                                                      .relu = relu,
+                                                      .relu_back = relu_back,
+                                                      .tanh = tanh_all,
+                                                      .tanh_back = tanh_back,
+                                                      .gelu = gelu,
+                                                      .gelu_back = gelu_back,
+                                                      .maxpool = maxpool,
+                                                      .maxpool_back = maxpool_back,
+                                                      .avgpool = avgpool,
+                                                      .avgpool_back = avgpool_back };

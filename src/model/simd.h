@@ -16,10 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PVI_PASTE2(a, b) a##_##b
-#define PVI_PASTE(a, b)  PVI_PASTE2(a, b)
-#define PVI_NAME(fn)     PVI_PASTE(fn, PVI_ISA) /* fn_base, fn_avx2, fn_avx512 */
-#define PVI_INLINE       static inline __attribute__((always_inline, unused))
+#include "core/isa.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #include <immintrin.h>

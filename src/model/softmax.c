@@ -28,7 +28,7 @@
 #include <float.h>
 
 extern const pvi_softmax_kernel PVI_DECLARE_ISA(pvi_softmax_kernel);
-const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_softmax_kernel);
+const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_softmax_kernel);
 
 static int64_t dim(const void *cfg, const pv_domain *dom)
 {
@@ -40,7 +40,7 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
 {
     (void)cfg;
     (void)max_rows;
-    return sizeof(soft_block) + 2 * sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes;
+    return sizeof(soft_block) + sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes;
 }
 
 static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a)
@@ -87,21 +87,6 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
         for (int64_t j = 0; j < b->padded; j++) b->norm[j] = j < b->n ? rows->norm[b->r[j]] : 0.0f;
         *n_bad += s->kernel->coefficients(pvi_float_down(clip), b->padded, s->k, b->y, b->norm, b->z);
         soft_add(s, b, rows, b->z, g);
-    }
-}
-
-void pvi_softmax_hess_vec(const pvi_softmax_state *s, const pvi_softmax_state *v, const pv_rows *rows, float *out,
-                          void *scratch)
-{
-    soft_block *b = scratch;
-    float *const a = b->z + s->k * PVI_SOFT_ROWS;
-
-    for (int64_t i = 0; i < rows->n; i += b->n) {
-        soft_fill(b, rows, i);
-        soft_logits(s, b, rows, b->z);
-        soft_logits(v, b, rows, a);
-        s->kernel->curvature(b->padded, s->k, b->z, a);
-        soft_add(s, b, rows, a, out);
     }
 }
 

@@ -202,10 +202,10 @@ static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k,
                 g[c * rows->p + rows->idx[e]] += z[c * Z + i] * rows->val[e];
 }
 
-extern const pvi_softmax_kernel PVI_NAME(pvi_softmax_kernel);
-const pvi_softmax_kernel PVI_NAME(pvi_softmax_kernel) = { .logits = logits,
-                                                          .csr_logits = csr_logits,
-                                                          .coefficients = coefficients,
-                                                          .curvature = curvature,
-                                                          .add = add,
-                                                          .csr_add = csr_add };
+extern const pvi_softmax_kernel PVI_ISA_NAME(pvi_softmax_kernel);
+const pvi_softmax_kernel PVI_ISA_NAME(pvi_softmax_kernel) = { .logits = logits,
+                                                              .csr_logits = csr_logits,
+                                                              .coefficients = coefficients,
+                                                              .curvature = curvature,
+                                                              .add = add,
+                                                              .csr_add = csr_add };

@@ -6,7 +6,7 @@
 
 enum { SOFT_PAD = 16, SOFT_CACHE = 256 * 1024 };
 
-typedef struct soft_block { /* one thread's scratch; z and room for a second z follow */
+typedef struct soft_block { /* one thread's scratch; z follows */
     _Alignas(64) float y[PVI_SOFT_ROWS], norm[PVI_SOFT_ROWS];
     int64_t r[PVI_SOFT_ROWS];
     const float *row[PVI_SOFT_ROWS];

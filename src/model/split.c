@@ -34,7 +34,7 @@
 #include <float.h>
 
 extern const pvi_split_kernel PVI_DECLARE_ISA(pvi_split_kernel);
-const pvi_split_kernel *const pvi_split_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_REF(pvi_split_kernel);
+const pvi_split_kernel *const pvi_split_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_split_kernel);
 
 enum { BATCH = PVI_SPLIT_BATCH, LOSS_SQUARED = 2 };
 
@@ -371,8 +371,8 @@ static bool clip_row(const pvi_split_state *s, work *k, int64_t e, double clip)
     for (int64_t i = 0; finite && i < s->n; i++) {
         const pvi_split_layer *l = &s->layer[i];
         const float weight = i + 1 == s->n ? 1.0f : -s->gamma;
-        const double norm = fabs((double)weight) *
-                            sqrt(s->split->squares(l->ldv, k->f + l->d + e * l->ldv) * k->square[i][e]);
+        const double norm =
+            fabs((double)weight) * sqrt(s->split->squares(l->ldv, k->f + l->d + e * l->ldv) * k->square[i][e]);
         finite = norm < (double)INFINITY;
         const double f = norm <= share ? 1.0 : share / norm;
         factor[i] = f >= (double)FLT_MIN ? pvi_times((float)f, weight) : 0.0f;

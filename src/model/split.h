@@ -31,7 +31,7 @@ typedef struct pvi_split_kernel {
     /* d: x_new - x on entry, U_new - V on return, U_new by split.c (3); x: the layer's activation, V its input. */
     void (*lift)(int64_t n, const float *v, const float *x, float *d);
     double (*squares)(int64_t n, const float *x); /* sum of squares; n: a multiple of 16 */
-    void (*scale)(int64_t n, float f, float *d); /* d = pvi_times(d, f); n: a multiple of 16 */
+    void (*scale)(int64_t n, float f, float *d);  /* d = pvi_times(d, f); n: a multiple of 16 */
 } pvi_split_kernel;
 extern const pvi_split_kernel *const pvi_split_kernel_isa[PVI_ISA_COUNT];
 

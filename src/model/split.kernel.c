@@ -88,8 +88,8 @@ static void product(int64_t rows, int64_t len, const float *x, int64_t ldx, cons
     }
 }
 
-PVI_INLINE void outer_tile(int taps, int nv, int64_t lanes, int64_t rows, const float *x, int64_t ldx,
-                           const float *b, int64_t ldb, bool add, float *g, int64_t ldg)
+PVI_INLINE void outer_tile(int taps, int nv, int64_t lanes, int64_t rows, const float *x, int64_t ldx, const float *b,
+                           int64_t ldb, bool add, float *g, int64_t ldg)
 {
     vf a[TILE][WIDE];
     for (int k = 0; k < taps; k++)
@@ -265,15 +265,15 @@ static void scale(int64_t n, float f, float *d)
     }
 }
 
-extern const pvi_split_kernel PVI_NAME(pvi_split_kernel);
-const pvi_split_kernel PVI_NAME(pvi_split_kernel) = { .pack = pack,
-                                                      .product = product,
-                                                      .outer = outer,
-                                                      .gram = gram,
-                                                      .eliminate = eliminate,
-                                                      .substitute = substitute,
-                                                      .transpose = transpose,
-                                                      .twice = twice,
-                                                      .lift = lift,
-                                                      .squares = squares,
-                                                      .scale = scale };
+extern const pvi_split_kernel PVI_ISA_NAME(pvi_split_kernel);
+const pvi_split_kernel PVI_ISA_NAME(pvi_split_kernel) = { .pack = pack,
+                                                          .product = product,
+                                                          .outer = outer,
+                                                          .gram = gram,
+                                                          .eliminate = eliminate,
+                                                          .substitute = substitute,
+                                                          .transpose = transpose,
+                                                          .twice = twice,
+                                                          .lift = lift,
+                                                          .squares = squares,
+                                                          .scale = scale };

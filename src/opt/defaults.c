@@ -15,7 +15,7 @@
  * Guesses   G/L has the unit of weights, G^2/L that of the loss.  B = 7 (G/L) sqrt(max(1, k/2)) for k outputs (at
  *           most the radius of the set), f0 = G^2/(4L), t = L/5.  These three numbers are not derived: they were
  *           chosen once so that H is near the best one on tables of 22 to 785 columns and epsilon from 0.01 to 1
- *           (docs/results.md), where an H wrong by a factor of two costs little.
+ *           (docs/results/tables.md), where an H wrong by a factor of two costs little.
  * Pace      eta = factor/L, T = sqrt(10 H/eta), 1 - beta = eta T/H: momentum averages a tenth of the run, as in
  *           accelerated descent, between .9 and .98.  If T is bounded, eta gives way so that (1) stays at most H.
  * Clip      the loss's own bound G, halved while (3) at that clip exceeds f0/50: twice at most for one output, whose

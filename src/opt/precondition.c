@@ -14,7 +14,7 @@
  *     A x have norms of about R/k, are added with the bound of rows of norm R, and the few whose gradients are longer
  *     are clipped.  Noise costs less for a small k, clipping for a large one: k^2 = K0/a within [1, 9], a the noise of
  *     the whole run in a coordinate of the gradient by q A w for k = 1.  K0 = 3e-4 was chosen once, by the gaps of
- *     docs/results.md.
+ *     docs/results/trust-region.md.
  * (4) Steps are taken in v, w = A v: the gradient by v is A g, the Hessian A H A, and the penalty is added exactly.
  *     A v of length q/R changes a margin by about 1: that is the unit of `radius` and `reach`.
  * (5) A penalty that is concave in w_j^2 (non-convex, l2) lies below its tangent there, a parabola of curvature

@@ -28,8 +28,8 @@
  * Near the end each step lands at w* - H^(-1) noise, whatever the step before did: the mean of the last half of the
  * iterates has the noise of all their releases together (Polyak, Juditsky 1992), which is what is returned.
  * (7) A penalty that is not convex has a local minimum at 0, where the weights start, and keeps them there even where
- *     the sum of loss and penalty is lower further away.  Where noise is small beside the penalty (precondition.c (6)),
- *     its weight grows from 0 to 1 during the first half of the steps.
+ *     the sum of loss and penalty is lower further away.  Where noise is small beside the penalty
+ *     (precondition.c, (6)), its weight grows from 0 to 1 during the first half of the steps.
  * (8) Which of the penalty's local minima that mean is in may be noise's choice: basins.c looks for lower ones.
  * With calibration=paper the radius is fixed, every step is taken with its own gradient and Hessian, and the last
  * iterate returned.
@@ -37,8 +37,9 @@
  * Defaults  share = 0.1: steps are taken in the metric of precondition.c, up to 512 weights and 4 GB of transformed
  *           rows, where the loss is convex: of others' curvature second moments say little.  r = 4, in which margins
  *           change by about 4: (2) shortens steps that promise too much.  reach = 1; both chosen once by the gaps of
- *           docs/results.md.  Without a metric both are lengths of w, and reach is 10, or 0.3 for losses that are not
- *           convex.  With alpha there is no metric, r = sqrt(alpha/rho) and T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
+ *           docs/results/trust-region.md.  Without a metric both are lengths of w, and reach is 10, or 0.3 for losses
+ *           that are not convex.  With alpha there is no metric, r = sqrt(alpha/rho) and
+ *           T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
  *           weight 0.7: for logistic rows the Hessian then costs nothing beside the gradient (glm_joint.c).
  *           damping 0.3 for convex losses, whose noise was already clamped at 0; 1 for others: less and the lowest
  *           noise eigenvalue is taken for negative curvature. */
@@ -82,7 +83,7 @@ static void note_choices(const pvi_second_cfg *c, const pv_problem *p)
         pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: the last takes %g times the budget of the first",
                 (long long)c->loop.steps, c->growth);
     pvi_log(p->ctx, PV_LOG_NOTE,
-            "optimizer.radius = %g: the longest step, shortened where the next gradients do not confirm it", c->radius);
+            "optimizer.radius = %g: the longest step, shortened where later gradients contradict it", c->radius);
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.reach = %g: noise alone changes no %s by much more than that", c->reach,
             pvi_second_learns(c) ? "margin" : "weight");
     if (pvi_second_learns(c))

@@ -4,8 +4,8 @@
  * release, costs at most (epsilon, delta); release.c turns it into noise.
  * The accountant assumes ideal draws; ours are within tau in total variation over the whole run (mech/):
  *   (1) delta = delta_account + (1 + e^epsilon) tau; a fixed share of delta is set aside for the second term.
- * Where laws are close by ratio as well, P' <= e^kappa P + tau and P <= e^kappa P' + tau (pvi_close), e^epsilon multiplies
- * the far smaller tau of rare outcomes only.  For neighbours D, D' and p = P'_D'(S),
+ * Where laws are close by ratio as well, P' <= e^kappa P + tau and P <= e^kappa P' + tau (pvi_close), e^epsilon
+ * multiplies the far smaller tau of rare outcomes only.  For neighbours D, D' and p = P'_D'(S),
  *       P'_D(S) <= e^kappa (e^epsilon (e^kappa p + tau) + delta_account) + tau,
  * and P'_D(S) <= 1: where e^epsilon p >= 1 there is nothing to show, elsewhere e^{2 kappa} e^epsilon p exceeds
  * e^epsilon p by at most e^{2 kappa} - 1.  So, with e^kappa delta_account <= delta_account + 2 kappa for kappa <= 1,
@@ -17,7 +17,8 @@
 
 enum { FEW_ROWS = 100 }; /* fewer are warned of */
 
-static const double least_delta = 1e-12; /* chosen without being asked: below it draws have no share for their accuracy */
+static const double least_delta =
+    1e-12; /* chosen without being asked: below it draws have no share for their accuracy */
 
 static void set_delta(pvi_job *j)
 {
@@ -25,7 +26,8 @@ static void set_delta(pvi_job *j)
     j->prob.delta = isnan(asked) ? fmax(own, least_delta) : asked;
     if (!isnan(asked)) return;
     pvi_log(j->ctx, PV_LOG_NOTE, "delta = %g: %s", j->prob.delta,
-            own < least_delta ? "the least that is chosen for tables of any size" : "the power of ten at most 1/(10 n)");
+            own < least_delta ? "the least that is chosen for tables of any size"
+                              : "the power of ten at most 1/(10 n)");
 }
 
 pv_status pvi_job_budget(pvi_job *j)
@@ -37,16 +39,17 @@ pv_status pvi_job_budget(pvi_job *j)
     j->prob.epsilon = s->epsilon;
     set_delta(j);
     if (j->dom.n < FEW_ROWS)
-        pvi_log(j->ctx, PV_LOG_WARN,
-                "%lld row%s: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
-                "model",
-                (long long)j->dom.n, j->dom.n == 1 ? "" : "s", FEW_ROWS,
-                isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
+        pvi_log(
+            j->ctx, PV_LOG_WARN,
+            "%lld row%s: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
+            "model",
+            (long long)j->dom.n, j->dom.n == 1 ? "" : "s", FEW_ROWS,
+            isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
     pvi_strength_log(j->ctx, &(pvi_claim) { s->epsilon, j->prob.delta, (double)j->dom.n, j->prob.relation, 1 });
     return pvi_gaussian_mu(j->ctx, j->prob.relation, s->epsilon, j->prob.delta, &j->prob.mu);
 }
 
-/* ---- events ---------------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------------------------- */
 
 /* One release of row k with noise multiplier z; its leaf names the row. */
 static const pv_event *event_of(pvi_job *j, int k, double z)
@@ -71,7 +74,7 @@ static pv_status plan_events(pvi_job *j, double z, const pv_event **total)
     return s == PV_E_NOMEM ? pvi_nomem(j->ctx) : s;
 }
 
-/* ---- noise ------------------------------------------------------------------------------------------------------------ */
+/* ---- noise ----------------------------------------------------------------------------------------------------- */
 
 /* What the optimiser's own formula asks for; NAN: nothing. */
 static pv_status own_noise(pvi_job *j, double *z)
@@ -133,7 +136,7 @@ static pv_status set_noise(pvi_job *j)
     return PV_OK;
 }
 
-/* ---- accuracy of the draws --------------------------------------------------------------------------------------------- */
+/* ---- accuracy of the draws ------------------------------------------------------------------------------------- */
 
 /* The smaller of (1) and (2).  kappa <= 2e-4 wherever the sum fits its share of delta. */
 static double need_of(pvi_close ratio, double distance, double epsilon)
@@ -190,8 +193,9 @@ static double replace_share(const pvi_job *j)
     return share;
 }
 
-/* Noise set by hand, or a budget next to the limit of pvi_draws_share: only now it is known on which side the cost is.  Where it
- * is above the limit with a share and at most there without one, it is claimed to be just above, without a share. */
+/* Noise set by hand, or a budget next to the limit of pvi_draws_share: only now it is known on which side the cost
+ * is.  Where it is above the limit with a share and at most there without one, it is claimed to be just above,
+ * without a share. */
 static pv_status other_share(pvi_job *j, double share)
 {
     const pvi_cost before = j->cost;

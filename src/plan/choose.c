@@ -133,7 +133,7 @@ pvi_expect pvi_auto_expect(const pv_plan *plan)
     return (pvi_expect) { .classes = real ? 0 : -1, .y_lo = -INFINITY, .y_hi = INFINITY };
 }
 
-/* ---- penalty, set, optimiser ------------------------------------------------------------------------------------- */
+/* ---- penalty, set, optimiser ----------------------------------------------------------------------------------- */
 
 /* Settings of a set that is not there. */
 static pv_status refuse_orphans(const pv_plan *plan)
@@ -202,10 +202,10 @@ static pv_status check_mechanism(const pvi_job *j)
     const pv_plugin *head;
     if (strcmp(named, "auto") == 0 || strcmp(named, need) == 0) return PV_OK;
     const pv_status s = find_plugin(j->ctx, PV_KIND_mechanism, "mechanism", named, &head);
-    return s != PV_OK ? s
-                      : pvi_fail(j->ctx, PV_E_UNSUPPORTED,
-                                 "mechanism=%s: the proof of optimizer=%s is for mechanism=%s", named,
-                                 j->opt->head.name, need);
+    return s != PV_OK
+               ? s
+               : pvi_fail(j->ctx, PV_E_UNSUPPORTED, "mechanism=%s: the proof of optimizer=%s is for mechanism=%s",
+                          named, j->opt->head.name, need);
 }
 
 pv_status pvi_job_choose(pvi_job *j, int64_t classes)

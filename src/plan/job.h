@@ -29,7 +29,7 @@ struct pv_plan {
     pvi_pair *pairs;
 };
 struct pvi_job;
-const char *pvi_key_prefix(pv_kind kind); /* of the settings of its plug-ins: "model."; "": they have none */
+const char *pvi_key_prefix(pv_kind kind);    /* of the settings of its plug-ins: "model."; "": they have none */
 extern const pv_param pvi_settings_params[]; /* without data.*                                            */
 pv_status pvi_plugin_cfg(pv_plan *plan, pv_arena *a, const char *prefix, const pv_plugin *head, void **cfg);
 /* `accountant` with the settings accountant.*, as acct.h takes it. */
@@ -60,8 +60,8 @@ typedef struct pvi_job {
     bool features_measured;
     char image[72]; /* shape of images that was found, not declared; "": none                              */
     pv_problem prob;
-    bool sparse;     /* CSR rows, of a model that adds them to the grid one by one                          */
-    pv_joint joint;  /* constants of second derivatives, and how the optimiser weighs them                  */
+    bool sparse;    /* CSR rows, of a model that adds them to the grid one by one                          */
+    pv_joint joint; /* constants of second derivatives, and how the optimiser weighs them                  */
     pvi_release release[PV_MOST_ASKS]; /* by the optimiser's asks; up to `releases`, where `asked`            */
     int releases;
     pv_planned planned[PV_MOST_ASKS]; /* what the optimiser knows of them                                    */
@@ -74,8 +74,8 @@ typedef struct pvi_job {
 /* m NULL: plan without data, from data.rows and data.features or the schema. */
 pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out);
 void pvi_job_free(pvi_job *job);
-/* Its parts, in this order: which plug-ins (choose.c); rows, columns, weights (shape.c); target (budget.c); clipping norm,
- * samplers, queries, the optimiser's own choices (releases.c); event tree, noise, cost (budget.c). */
+/* Its parts, in this order: which plug-ins (choose.c); rows, columns, weights (shape.c); target (budget.c); clipping
+ * norm, samplers, queries, the optimiser's own choices (releases.c); event tree, noise, cost (budget.c). */
 pv_status pvi_job_classes(pvi_job *j, const pvi_matrix *m, int64_t *classes); /* of the label, for model=auto */
 pv_status pvi_job_choose(pvi_job *j, int64_t classes);
 pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m);

@@ -44,7 +44,7 @@ static pv_status set_clip(pvi_job *j)
     return PV_OK;
 }
 
-/* ---- samplers ----------------------------------------------------------------------------------------------------- */
+/* ---- samplers -------------------------------------------------------------------------------------------------- */
 
 /* A release of ask k; every release of a plan is on samples alike. */
 static pv_status set_sample(pvi_job *j, int k, pvi_release *r)
@@ -67,7 +67,7 @@ static pv_status set_sample(pvi_job *j, int k, pvi_release *r)
     return PV_OK;
 }
 
-/* ---- second derivatives -------------------------------------------------------------------------------------------- */
+/* ---- second derivatives ---------------------------------------------------------------------------------------- */
 
 enum { MAX_DENSE = 4096 }; /* weights of a Hessian that is held whole */
 
@@ -106,7 +106,7 @@ static pv_status open_second(pvi_job *j)
     return PV_OK;
 }
 
-/* ---- rows of the plan ------------------------------------------------------------------------------------------------ */
+/* ---- rows of the plan ------------------------------------------------------------------------------------------ */
 
 static pv_status open_query(pvi_job *j, pvi_release *r)
 {

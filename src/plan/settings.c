@@ -29,7 +29,8 @@ const pv_param pvi_settings_params[] = {
     ROW("budget.noise_multiplier", PV_F64, noise_multiplier, PV_AUTO, 1e-3, 1e9, true,
         "noise / sensitivity; auto: the smallest that meets the budget", NULL),
     ROW("clip", PV_F64, clip, PV_AUTO, 1e-12, 1e12, true,
-        "C, bound on one row's gradient; auto: the loss's own bound, or a half or quarter of it where noise weighs", NULL),
+        "C, bound on one row's gradient; auto: the loss's own bound, or a half or quarter of it where noise weighs",
+        NULL),
     ROW("sampler", PV_ENUM, sampler, 0, 0, 0, true, "which rows enter a query; auto: the optimiser's own",
         PVI_SAMPLER_CHOICES),
     ROW("sampler.batch", PV_F64, batch, PV_AUTO, 1, 1e15, true,
@@ -70,8 +71,8 @@ void pv_plan_free(pv_plan *plan)
 
 /* The plug-in kinds that have settings, by the prefix of their keys. */
 static const char *const prefixes[PV_KIND_COUNT] = {
-    [PV_KIND_link] = "model.",   [PV_KIND_model] = "model.",         [PV_KIND_reg] = "reg.",
-    [PV_KIND_set] = "set.",      [PV_KIND_optimizer] = "optimizer.", [PV_KIND_accountant] = "accountant.",
+    [PV_KIND_link] = "model.",  [PV_KIND_model] = "model.",         [PV_KIND_reg] = "reg.",
+    [PV_KIND_set] = "set.",     [PV_KIND_optimizer] = "optimizer.", [PV_KIND_accountant] = "accountant.",
     [PV_KIND_reader] = "data.",
 };
 enum { MAX_KEYS = 512, KEY_SIZE = 64 };

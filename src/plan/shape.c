@@ -1,5 +1,5 @@
-/* shape.c - rows, columns, labels and weights of a plan: from the shape of the rows that were loaded, or from what the
- * settings and the schema declare. */
+/* shape.c - rows, columns, labels and weights of a plan: from the shape of the rows that were loaded, or from what
+ * the settings and the schema declare. */
 #include "plan/job.h"
 
 /* How many classes the declaration has, for model=auto; 0: numbers. */

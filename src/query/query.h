@@ -22,12 +22,12 @@ typedef struct pvi_query { /* one that was opened; all borrowed                 
     const pv_problem *prob;
     const pv_domain *dom;
     const pv_model_ops *model;
-    const void *cfg;     /* of the model                                                            */
-    int64_t length;      /* numbers in a sum                                                        */
-    int64_t values;      /* numbers in an answer                                                    */
-    pvi_bound bound;     /* of what one unit adds to a sum                                          */
-    bool per_unit;       /* units are rounded to the grid one by one: there are no float sums       */
-    pv_joint joint;      /* queries of matrices                                                     */
+    const void *cfg; /* of the model                                                            */
+    int64_t length;  /* numbers in a sum                                                        */
+    int64_t values;  /* numbers in an answer                                                    */
+    pvi_bound bound; /* of what one unit adds to a sum                                          */
+    bool per_unit;   /* units are rounded to the grid one by one: there are no float sums       */
+    pv_joint joint;  /* queries of matrices                                                     */
 } pvi_query;
 
 typedef struct pvi_lane { /* what one thread needs */
@@ -40,10 +40,11 @@ typedef struct pvi_lane { /* what one thread needs */
 typedef struct pvi_query_ops {
     const char *name, *summary;
     const char *caveat; /* optional: a sentence for the assumptions of a certificate                 */
-    int64_t full, sampled, mean;   /* units of one float sum: of every unit, of a sample at most, of a sample on average */
+    int64_t full, sampled,
+        mean; /* units of one float sum: of every unit, of a sample at most, of a sample on average */
     double batch_share, batch_most; /* a sample unless set: one in so many, at most so many            */
-    bool parts;        /* a gradient is one part of what is bounded                                   */
-    bool takes_weights; /* asked at a point                                                           */
+    bool parts;                     /* a gradient is one part of what is bounded                                   */
+    bool takes_weights;             /* asked at a point                                                           */
     /* length, values and bound from problem, domain and model; or refuses.                           */
     pv_status (*open)(pvi_query *q, pv_ctx *ctx);
     size_t (*scratch)(const pvi_query *q, int64_t most);
@@ -59,7 +60,7 @@ typedef struct pvi_query_ops {
 #undef PVI_QUERY
 extern const pvi_query_ops *const pvi_queries[]; /* NULL ends the list */
 
-/* ---- kinds of release (release.c): which query goes with which mechanism and samplers, and where that is proved --- */
+/* ---- kinds of release (release.c): which query goes with which mechanism and samplers, and where that is proved */
 enum { PVI_MOST_SAMPLERS = 5 };
 typedef struct pvi_release_kind {
     const char *name; /* pinned: in certificates                                                        */
@@ -70,7 +71,7 @@ typedef struct pvi_release_kind {
     const char *refuse; /* what is said to another sampler                                                */
     const char *proof;
 } pvi_release_kind;
-extern const pvi_release_kind pvi_release_kinds[]; /* name NULL ends the table                             */
+extern const pvi_release_kind pvi_release_kinds[];          /* name NULL ends the table                             */
 const pvi_release_kind *pvi_kind_of(const pv_ask_row *ask); /* NULL: no proof covers it                    */
 const pvi_release_kind *pvi_kind_named(const char *name);
 bool pvi_kind_takes(const pvi_release_kind *k, const pvi_sampler_ops *s);

@@ -3,8 +3,8 @@
  * Asked at  w, the weights
  * Unit      v = clip(grad f(w; z)), ||v|| <= C = min(clip, G), G the loss's own bound               (1)
  * Bound     absent C; other 2 C (sensitivity.c (2))
- * Rounding  a float sum of m units is off by at most C rounding(m, d), contract M2 of the model.  CSR rows of a model that
- *           can are rounded to the grid one by one: no float sums, and the grid's error is all        (2)
+ * Rounding  a float sum of m units is off by at most C rounding(m, d), contract M2 of the model.  CSR rows of a model
+ *           that can are rounded to the grid one by one: no float sums, and the grid's error is all        (2)
  * Answer    d numbers: the noisy sum over the expected number of units */
 #include "query/query.h"
 

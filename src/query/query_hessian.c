@@ -15,9 +15,8 @@ static pv_status open(pvi_query *q, pv_ctx *ctx)
     const int64_t d = q->prob->d;
     (void)ctx;
     j->grad = q->prob->G;
-    j->clip = pv_up(j->plain ? hypot(j->grad, j->scale * j->hess * sqrt((double)d))
-                             : q->model->hess->norm(q->cfg, q->dom, j),
-                    4);
+    j->clip = pv_up(
+        j->plain ? hypot(j->grad, j->scale * j->hess * sqrt((double)d)) : q->model->hess->norm(q->cfg, q->dom, j), 4);
     PVI_REQUIRE(j->scale > 0.0 && j->clip >= j->grad && isfinite(j->clip));
     q->length = d + svec_length(j);
     q->values = d + d * d;
@@ -55,8 +54,9 @@ static void value(const pvi_query *q, const double *noisy, double share, double 
 const pvi_query_ops pvi_query_hessian = {
     .name = "hessian",
     .summary = "sum of clipped gradients and Hessians in one vector",
-    .caveat = "Gradient and Hessian leave in one vector: clip_norm bounds what one row adds to it, replace_change how "
-              "far another row in its place moves it. A release may spend several events for less noise.",
+    .caveat =
+        "Gradient and Hessian leave in one vector: clip_norm bounds what one row adds to it, replace_change how "
+        "far another row in its place moves it. A release may spend several events for less noise.",
     .full = 256,
     .sampled = 256,
     .mean = 96,

@@ -1,8 +1,8 @@
 /* query_moments.c - second moments of the rows.
  *
  * Asked at  nothing
- * Unit      V = svec(x x' / R^2), a positive semidefinite matrix of Frobenius norm ||x||^2/R^2 <= 1; a longer row, which the
- *           declared bound R rules out, is cut to it                                                         (1)
+ * Unit      V = svec(x x' / R^2), a positive semidefinite matrix of Frobenius norm ||x||^2/R^2 <= 1; a longer row,
+ *           which the declared bound R rules out, is cut to it                                               (1)
  * Bound     absent 1; other sqrt 2, since <x x', y y'> >= 0                                                   (2)
  * Rounding  as of Hessians, with 1 for B (query_hessian.c (3))
  * Answer    d^2 numbers: the noisy average of x x'/R^2, both triangles */

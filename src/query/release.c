@@ -1,22 +1,23 @@
 /* release.c - kinds of release, and how much noise one needs.
  *
- * A release is a query, noised by a mechanism, on the units of a sampler.  Sums are released as S~ + noise, S~ the sum
- * computed in floating point.
- *   (1) E = rounding(m) + grid_error(spacing, length): how far the computed sum of one group of at most m units can be from
- *       the exact one (the query's file; grid.c)
- *   (2) Delta = bound + k E, the bound of the relation (sensitivity.c).  Groups are fixed by the place of a unit, and group
- *       sums are added as integers, so that neighbours differ in one group sum only; each of its two computed values is
- *       within E of its exact one: k = 2.
- *       Poisson sampling under replace is accounted for as two zero-out steps (the group bound), so its noise is scaled to
- *       the zero-out Delta.
- *       A fixed-size sample under replace is compared with samples that hold another unit instead, of another group: there
- *       two group sums change, and k = 4.  Units rounded one by one have no groups: k = 2, E the grid's error of one.
+ * A release is a query, noised by a mechanism, on the units of a sampler.  Sums are released as S~ + noise, S~ the
+ * sum computed in floating point.
+ *   (1) E = rounding(m) + grid_error(spacing, length): how far the computed sum of one group of at most m units can
+ *       be from the exact one (the query's file; grid.c)
+ *   (2) Delta = bound + k E, the bound of the relation (sensitivity.c).  Groups are fixed by the place of a unit, and
+ *       group sums are added as integers, so that neighbours differ in one group sum only; each of its two computed
+ *       values is within E of its exact one: k = 2.
+ *       Poisson sampling under replace is accounted for as two zero-out steps (the group bound), so its noise is
+ *       scaled to the zero-out Delta.
+ *       A fixed-size sample under replace is compared with samples that hold another unit instead, of another group:
+ *       there two group sums change, and k = 4.  Units rounded one by one have no groups: k = 2, E the grid's error
+ *       of one.
  *   (3) sigma = z Delta, z calibrated so that the planned events cost at most (epsilon, delta) (plan/budget.c).
- * Under contract M3 a unit that contributes zero leaves its group's sum bit-identical, so leaving it out of a Poisson sample
- * and zeroing it out give the same sum: what the accountant assumes.
+ * Under contract M3 a unit that contributes zero leaves its group's sum bit-identical, so leaving it out of a Poisson
+ * sample and zeroing it out give the same sum: what the accountant assumes.
  * Several events spent on one release of every unit:
- *   (4) k releases of the same sum with noise sigma have the same privacy curve as one with noise sigma / sqrt(k), their
- *       average, which is what the Gaussian accountants see in k repetitions. */
+ *   (4) k releases of the same sum with noise sigma have the same privacy curve as one with noise sigma / sqrt(k),
+ *       their average, which is what the Gaussian accountants see in k repetitions. */
 #include "query/query.h"
 
 const pvi_query_ops *const pvi_queries[] = {
@@ -26,9 +27,18 @@ const pvi_query_ops *const pvi_queries[] = {
     NULL,
 };
 
-#define SAMPLED  { &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, NULL }
-#define EVERYONE { &pvi_full, NULL }
-#define ONE      { &pvi_one, NULL }
+#define SAMPLED                                                                                                      \
+    {                                                                                                                \
+        &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, NULL                                                       \
+    }
+#define EVERYONE                                                                                                     \
+    {                                                                                                                \
+        &pvi_full, NULL                                                                                              \
+    }
+#define ONE                                                                                                          \
+    {                                                                                                                \
+        &pvi_one, NULL                                                                                               \
+    }
 const pvi_release_kind pvi_release_kinds[] = {
     { "gradient", &pvi_query_gradient, &pv_mechanism_gaussian, SAMPLED, true, NULL,
       "query_gradient.c, release.c (2), mech_gaussian.c (1)" },
@@ -74,31 +84,40 @@ void pvi_release_sample(pvi_release *r, double wanted, double n)
     const pvi_query_ops *q = r->q.ops;
     r->batch = isnan(wanted) ? default_batch(q, n) : wanted;
     if (r->sampler->batch) r->batch = r->sampler->batch(r->batch, n);
-    if (r->batch == n && pvi_kind_takes(r->kind, &pvi_full)) r->sampler = &pvi_full; /* every unit, whatever the sampler */
+    if (r->batch == n && pvi_kind_takes(r->kind, &pvi_full))
+        r->sampler = &pvi_full; /* every unit, whatever the sampler */
     r->rate = r->batch / n;
     r->most = r->sampler->whole ? q->full : q->sampled;
     /* A group of a sample spans enough places for `mean` units on average; more than `most` in one group then has a
      * probability below 1e-35, and the oracle splits even that. */
-    r->group = r->sampler->consecutive ? r->most : r->rate < 0.5 ? (int64_t)floor((double)q->mean / r->rate) : q->full;
+    r->group = r->sampler->consecutive ? r->most
+               : r->rate < 0.5         ? (int64_t)floor((double)q->mean / r->rate)
+                                       : q->full;
 }
 
 static void set_sensitivity(pvi_release *r)
 {
-    const double k = r->q.per_unit ? 2.0 : 2.0 * r->sampler->groups; /* (2) */
+    const double k = r->q.per_unit ? 2.0 : 2.0 * r->sampler->groups;                                         /* (2) */
     r->error = pv_up(r->q.ops->rounding(&r->q, r->most) + pvi_grid_error(r->noise.spacing, r->q.length), 4); /* (1) */
     r->allowance = k * r->error;
     r->sensitivity[PV_REL_ZERO_OUT] = pvi_sensitivity(&r->q.bound, PV_REL_ZERO_OUT, false, r->allowance);
     r->sensitivity[PV_REL_REPLACE] = pvi_sensitivity(&r->q.bound, PV_REL_REPLACE, false, r->allowance);
 }
 
-/* The grid is chosen for the noise without the allowance, then the allowance for the grid enlarges the noise: the spacing
- * stays at least as fine as intended. */
-pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, double loudest, bool private_run, pv_ctx *ctx)
+/* The grid is chosen for the noise without the allowance, then the allowance for the grid enlarges the noise: the
+ * spacing stays at least as fine as intended. */
+pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, double loudest, bool private_run,
+                            pv_ctx *ctx)
 {
     const double B = r->q.bound.absent;
     pv_noise *n = &r->noise;
-    *n = (pv_noise) { .multiplier = z, .length = r->q.length, .units = r->q.dom->n, .bound = B, .loudest = loudest,
-                      .max_norm = r->q.dom->max_norm, .problem = r->q.prob };
+    *n = (pv_noise) { .multiplier = z,
+                      .length = r->q.length,
+                      .units = r->q.dom->n,
+                      .bound = B,
+                      .loudest = loudest,
+                      .max_norm = r->q.dom->max_norm,
+                      .problem = r->q.prob };
     n->spacing = pvi_grid_spacing(B, r->q.dom->n, z * B * (relation == PV_REL_REPLACE ? 2.0 : 1.0), r->q.length);
     if (!(n->spacing > 0.0))
         return pvi_fail(ctx, PV_E_UNSUPPORTED,

@@ -3,11 +3,11 @@
  * A unit adds v to the sum, ||v|| <= B; the sum that is computed is off by rounding, paid for by an allowance
  * (release.c (1), (2)).
  *   (1) left out, the unit moves the exact sum by at most B
- *   (2) another unit in its place moves it by ||v - v'|| <= 2 B.  Where v = (g, s svec H), ||g|| <= C, and both H and H'
- *       are positive semidefinite, <H, H'> >= 0 and so
+ *   (2) another unit in its place moves it by ||v - v'|| <= 2 B.  Where v = (g, s svec H), ||g|| <= C, and both H and
+ *       H' are positive semidefinite, <H, H'> >= 0 and so
  *       ||v - v'||^2 <= (||g|| + ||g'||)^2 + s^2 ||H||^2 + s^2 ||H'||^2 <= 2 B^2 + 2 C^2
- *   (3) sensitivity: (1) under zero-out and where replace is counted as two zero-out steps, (2) under replace; plus the
- *       allowance */
+ *   (3) sensitivity: (1) under zero-out and where replace is counted as two zero-out steps, (2) under replace; plus
+ *       the allowance */
 #include "query/query.h"
 
 double pvi_replace_change(double B, double C, bool semidefinite)

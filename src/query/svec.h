@@ -1,9 +1,9 @@
 /* svec.h - symmetric matrices as vectors, for queries that sum them.
  *
- * svec lists the lower triangle, entries off the diagonal times sqrt 2, so that its length is the Frobenius norm.  A matrix
- * of blocks x blocks symmetric blocks lists the blocks of the lower triangle, each as its own lower triangle; blocks off the
- * diagonal count once more, times another sqrt 2.  Factors are floats not above the true ones.  A diagonal passes one float
- * multiplication more than the rest. */
+ * svec lists the lower triangle, entries off the diagonal times sqrt 2, so that its length is the Frobenius norm.  A
+ * matrix of blocks x blocks symmetric blocks lists the blocks of the lower triangle, each as its own lower triangle;
+ * blocks off the diagonal count once more, times another sqrt 2.  Factors are floats not above the true ones.  A
+ * diagonal passes one float multiplication more than the rest. */
 #ifndef PVI_SVEC_H
 #define PVI_SVEC_H
 #include "query/query.h"

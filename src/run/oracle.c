@@ -7,9 +7,10 @@
  *      exactly, so neither threads nor order change the sum (P8), and processes would not either (comm)
  *   4. the mechanism draws
  *   5. the query makes its answer of what was drawn, over the expected, never the realised, number of units
- * Nothing computed in 3 leaves this file before 4 (P1); on any error the answer is zeros.  The sensitivity of 3 is derived
- * in the query's file and in query/release.c.
- * Rows may be replaced by a transformed copy: one row of the copy depends on one row of the table and on released values. */
+ * Nothing computed in 3 leaves this file before 4 (P1); on any error the answer is zeros.  The sensitivity of 3 is
+ * derived in the query's file and in query/release.c.
+ * Rows may be replaced by a transformed copy: one row of the copy depends on one row of the table and on released
+ * values. */
 #include "comm/comm.h"
 #include "run/run.h"
 
@@ -17,7 +18,7 @@
 
 enum { MOST_TASK_GROUPS = 16, TASKS_PER_THREAD = 4 };
 
-typedef struct split { /* of a release's units */
+typedef struct split {           /* of a release's units */
     int64_t groups, task_groups; /* groups one task adds up; speed only */
 } split;
 
@@ -35,15 +36,15 @@ struct pv_oracle {
     void *model_st;
     pvi_meter *meter;
     split split[PV_MOST_ASKS];
-    const pvi_release *now;      /* the release under way, and its split */
+    const pvi_release *now; /* the release under way, and its split */
     const split *parts;
-    int64_t *units, n_units;     /* the sample, ascending; room is NULL if every release is of every unit */
-    int64_t *starts;             /* groups + 1 offsets into units */
+    int64_t *units, n_units; /* the sample, ascending; room is NULL if every release is of every unit */
+    int64_t *starts;         /* groups + 1 offsets into units */
     int lanes;
     pvi_lane *lane;
-    double *noisy, *score;       /* what was drawn; a selection's scores */
+    double *noisy, *score;               /* what was drawn; a selection's scores */
     int64_t number, count[PV_MOST_ASKS]; /* events spent: all, and by release */
-    const pv_event *scaled; /* of the last release with another noise than planned, and its factor */
+    const pv_event *scaled;              /* of the last release with another noise than planned, and its factor */
     double factor;
 };
 
@@ -190,7 +191,7 @@ static void draw_sample(pv_oracle *o)
     o->starts[o->parts->groups] = o->n_units;
 }
 
-/* ---- 3: group sums on the grid ---------------------------------------------------------------------------------- */
+/* ---- 3: group sums on the grid --------------------------------------------------------------------------------- */
 
 static void add_units(pv_oracle *o, const pv_rows *units, int thread)
 {
@@ -231,7 +232,7 @@ static void sum_units(pv_oracle *o)
     o->comm->sum(o->comm, o->lane[0].sum, d);
 }
 
-/* ---- 1: the meter, and the model at the point asked for ------------------------------------------------------------ */
+/* ---- 1: the meter, and the model at the point asked for -------------------------------------------------------- */
 
 static const pv_event *event_for(pv_oracle *o, double factor)
 {
@@ -264,12 +265,12 @@ static pv_status begin(pv_oracle *o, const double *at)
     if (odd) return pvi_fail(o->ctx, PV_E_NUMERIC, "a weight is not finite: the step size is too large");
     const pv_status s = j->model.ops->begin(o->model_st, j->model.cfg, &o->dom, at, o->number, o->arena);
     if (s == PV_E_NOMEM) return pvi_nomem(o->ctx);
-    return s == PV_OK ? s
-                      : pvi_fail(o->ctx, s,
-                                 "the weights have grown beyond what a float holds: the step size is too large");
+    return s == PV_OK
+               ? s
+               : pvi_fail(o->ctx, s, "the weights have grown beyond what a float holds: the step size is too large");
 }
 
-/* ---- 4: the draw ------------------------------------------------------------------------------------------------------ */
+/* ---- 4: the draw ----------------------------------------------------------------------------------------------- */
 
 static void draw(pv_oracle *o, double times)
 {
@@ -283,10 +284,11 @@ static void draw(pv_oracle *o, double times)
     if (o->tap) o->tap(o->tap_user, &seen, o->noisy);
 }
 
-/* ---- a release, and as many of them as an answer takes ------------------------------------------------------------------ */
+/* ---- a release, and as many of them as an answer takes --------------------------------------------------------- */
 
 /* out += share times the answer; `events` of them are spent on one sum. */
-static pv_status release(pv_oracle *o, int k, const double *at, int64_t events, double factor, double share, double *out)
+static pv_status release(pv_oracle *o, int k, const double *at, int64_t events, double factor, double share,
+                         double *out)
 {
     const double times = events == 1 ? factor : pv_up(factor / pvi_down(sqrt((double)events), 1), 2);
     pv_status s;
@@ -310,13 +312,14 @@ pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *ou
     const size_t size = sizeof *out * (size_t)(r->kind->mech->scores ? 1 : r->q.values);
     pv_status s = PV_OK;
     memset(out, 0, size);
-    for (int64_t i = 0; s == PV_OK && i < sums; i++) /* a sample for every event; every unit serves them all at once */
+    for (int64_t i = 0; s == PV_OK && i < sums;
+         i++) /* a sample for every event; every unit serves them all at once */
         s = release(o, k, at, each, how.factor, 1.0 / (double)sums, out);
     if (s != PV_OK) memset(out, 0, size);
     return s;
 }
 
-/* ---- rows in other coordinates ---------------------------------------------------------------------------------------------- */
+/* ---- rows in other coordinates --------------------------------------------------------------------------------- */
 
 pv_status pv_transform_room(pv_oracle *o)
 {

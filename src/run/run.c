@@ -134,7 +134,8 @@ static void fill_kinds(pvi_cert *c, const pvi_job *j, const pv_oracle *o)
                 c->kinds[c->n_kinds++] = (pvi_cert_kind) { kind->name, pvi_oracle_count(o, k) };
 }
 
-static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matrix *m, const pv_oracle *o, pv_rng *rng)
+static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matrix *m, const pv_oracle *o,
+                                  pv_rng *rng)
 {
     const char **own = pv_arena_get(r->arena, sizeof *own * MAX_ASSUMPTIONS);
     const pvi_release *first = &j->release[0];
@@ -172,7 +173,8 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
     pv_status s = fill_digests(r, m, rng);
     if (s == PV_OK) s = fill_cost(r, j);
     if (s == PV_OK && r->cert.is_private && j->opt->conditional)
-        s = j->opt->conditional(j->opt_cfg, &j->prob, r->cert.events, r->cert.epsilon, r->arena, &r->cert.conditional);
+        s = j->opt->conditional(j->opt_cfg, &j->prob, r->cert.events, r->cert.epsilon, r->arena,
+                                &r->cert.conditional);
     if (s != PV_OK || !r->cert.is_private) return s;
     return pvi_cert_verify(r->ctx, "certificate", &r->cert); /* none leaves that does not hold */
 }
@@ -200,8 +202,7 @@ static void spent_curve(const pvi_job *j, double curve[CURVE + 1])
     for (int k = 1; k < CURVE; k++) {
         pv_event part = *e;
         part.n = (e->n * k + CURVE - 1) / CURVE;
-        if (pvi_account(j->ctx, j->accountant, j->prob.relation, &part, j->prob.delta - j->draws, &c) ==
-            PV_OK)
+        if (pvi_account(j->ctx, j->accountant, j->prob.relation, &part, j->prob.delta - j->draws, &c) == PV_OK)
             curve[k] = c.epsilon;
     }
     curve[0] = 0.0;

@@ -170,9 +170,9 @@ static void put_model(FILE *f, pv_ctx *ctx, const char *optimizer)
     snprintf(path, sizeof path, "%s/model.pvt", folder);
     snprintf(table, sizeof table, "%s/demo_train.csv", folder);
     snprintf(scores, sizeof scores, "%s/scores.csv", folder);
-    const char *const settings[][2] = { { "data.path", table },       { "data.rows", "300" },
-                                        { "optimizer", optimizer },   { "run.seed", "7" },
-                                        { "budget.delta", "1e-5" },   { "optimizer.steps", "8" },
+    const char *const settings[][2] = { { "data.path", table },      { "data.rows", "300" },
+                                        { "optimizer", optimizer },  { "run.seed", "7" },
+                                        { "budget.delta", "1e-5" },  { "optimizer.steps", "8" },
                                         { "budget.epsilon", "0.7" }, { "run.threads", "2" } };
     char schema[64];
     snprintf(schema, sizeof schema, "%s/demo.schema.json", folder);
@@ -207,12 +207,14 @@ static answers all_answers(void)
     FILE *f = open_memstream(&a.text, &a.len);
     PVT_OK(pv_ctx_create(NULL, &ctx));
     put_answer(f, ctx, pv_account, question);
-    put_answer(f, ctx, pv_account, "{\"mechanism\": \"gaussian\", \"z\": 1.1, \"q\": 0.004, \"steps\": 900, "
-                                   "\"delta\": 1e-200, \"accountant\": \"rdp\"}");
+    put_answer(f, ctx, pv_account,
+               "{\"mechanism\": \"gaussian\", \"z\": 1.1, \"q\": 0.004, \"steps\": 900, "
+               "\"delta\": 1e-200, \"accountant\": \"rdp\"}");
     put_answer(f, ctx, pv_calibrate, "{\"mechanism\": \"laplace\", \"steps\": 3, \"epsilon\": 1, \"delta\": 1e-6}");
     put_answer(f, ctx, pv_curve, "{\"mechanism\": \"gaussian\", \"z\": 2, \"steps\": 3}");
-    put_answer(f, ctx, pv_epochs, "{\"noise\": \"constant+linear:4,1\", \"z\": 5, \"batches\": 5, \"epochs\": 5, "
-                                  "\"step\": 0.01, \"smooth\": 50, \"delta\": 1e-5}");
+    put_answer(f, ctx, pv_epochs,
+               "{\"noise\": \"constant+linear:4,1\", \"z\": 5, \"batches\": 5, \"epochs\": 5, "
+               "\"step\": 0.01, \"smooth\": 50, \"delta\": 1e-5}");
     put_model(f, ctx, "pgd");
     put_model(f, ctx, "tr");
     pv_ctx_free(ctx);

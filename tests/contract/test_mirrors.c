@@ -96,7 +96,7 @@ static double by_definition(const char *name, const double *x, const double *w, 
 static const char *set_of(const pv_mirror_ops *m)
 {
     const pv_plugin *h;
-    for (int64_t i = 0; (h = pv_nth(PV_KIND_set, i)); i++)
+    for (int64_t i = 0; m->on && (h = pv_nth(PV_KIND_set, i)); i++)
         if (((const pv_set_ops *)(const void *)h)->props & m->on) return h->name;
     return "l2ball";
 }

@@ -272,7 +272,9 @@ static pv_problem problem(pv_arena *a)
     pv_planned *asks = pv_arena_get(a, PV_MOST_ASKS * sizeof *asks);
     for (int k = 0; k < PV_MOST_ASKS; k++)
         asks[k] = (pv_planned) { pv_ev_leaf(a, PV_EV_GAUSSIAN, 5.0, 0), 1.0, 5e-4 };
-    return (pv_problem) { .ctx = ctx, .mu = 0.25, .d = 10,
+    return (pv_problem) { .ctx = ctx,
+                          .mu = 0.25,
+                          .d = 10,
                           .n = 10000,
                           .props = ~0u,
                           .G = 1.0,

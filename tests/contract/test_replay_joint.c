@@ -8,8 +8,8 @@
  * rows along an axis and rows that are spread over all columns (whose Hessians live off the diagonal), against
  * nothing, against a row at a right angle, and against the same row with the other label.
  *
- * With optimizer.share the first release is of second moments, and later ones are of transformed rows: the first must nearly
- * reach the declared sensitivity, the others keep all three limits. */
+ * With optimizer.share the first release is of second moments, and later ones are of transformed rows: the first must
+ * nearly reach the declared sensitivity, the others keep all three limits. */
 #include "run/run.h"
 #include "pvtable.h"
 

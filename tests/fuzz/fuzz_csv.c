@@ -32,7 +32,7 @@ typedef struct parsed {
     int32_t idx[LIMIT];
 } parsed;
 
-static void run(pvi_csv_parse *kernel, const pvi_csv *st, const char *text, size_t n, bool last, parsed *p)
+static void run(pvi_csv_parse_fn *kernel, const pvi_csv *st, const char *text, size_t n, bool last, parsed *p)
 {
     p->c = (pvi_chunk) { .begin = text, .end = text + n, .stop = text, .last = last };
     p->c.seg.end = p->end;
@@ -40,6 +40,16 @@ static void run(pvi_csv_parse *kernel, const pvi_csv *st, const char *text, size
     p->c.seg.val = p->val;
     p->c.seg.idx = p->idx;
     kernel(st, &p->c);
+}
+
+static void same(const parsed *a, const parsed *b)
+{
+    FUZZ_REQUIRE(a->c.bad == b->c.bad && a->c.stop == b->c.stop && a->c.lines == b->c.lines &&
+                 a->c.seg.rows == b->c.seg.rows);
+    FUZZ_REQUIRE(!a->c.bad || strcmp(a->c.why, b->c.why) == 0);
+    const size_t rows = (size_t)a->c.seg.rows, n = rows ? a->end[rows - 1] : 0;
+    FUZZ_REQUIRE(memcmp(a->end, b->end, rows * 4) == 0 && memcmp(a->y, b->y, rows * 4) == 0);
+    FUZZ_REQUIRE(memcmp(a->idx, b->idx, n * 4) == 0 && memcmp(a->val, b->val, n * 4) == 0);
 }
 
 static void kernels_agree(pv_ctx *ctx, const pvi_data_cfg *cfg, const char *schema, const uint8_t *data, size_t size)
@@ -59,15 +69,11 @@ static void kernels_agree(pv_ctx *ctx, const pvi_data_cfg *cfg, const char *sche
     memcpy(buf + FRONT, data, size);
     buf[FRONT + size] = '\n';
     for (int last = 0; last < 2; last++) {
-        run(pvi_csv_parse_base, &st, buf + FRONT, size + 1, last, &a);
-        if (!pvi_fast_scan()) continue;
-        run(pvi_csv_parse_avx2, &st, buf + FRONT, size + 1, last, &b);
-        FUZZ_REQUIRE(a.c.bad == b.c.bad && a.c.stop == b.c.stop && a.c.lines == b.c.lines &&
-                     a.c.seg.rows == b.c.seg.rows);
-        FUZZ_REQUIRE(!a.c.bad || strcmp(a.c.why, b.c.why) == 0);
-        const size_t rows = (size_t)a.c.seg.rows, n = rows ? a.end[rows - 1] : 0;
-        FUZZ_REQUIRE(memcmp(a.end, b.end, rows * 4) == 0 && memcmp(a.y, b.y, rows * 4) == 0);
-        FUZZ_REQUIRE(memcmp(a.idx, b.idx, n * 4) == 0 && memcmp(a.val, b.val, n * 4) == 0);
+        run(pvi_csv_parse_isa[PVI_ISA_BASE], &st, buf + FRONT, size + 1, last, &a);
+        for (int isa = 1; isa <= (int)pvi_isa(); isa++) {
+            run(pvi_csv_parse_isa[isa], &st, buf + FRONT, size + 1, last, &b);
+            same(&a, &b);
+        }
     }
     free(buf);
     pvi_arena_free(job.arena);

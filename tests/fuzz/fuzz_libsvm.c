@@ -12,7 +12,7 @@ typedef struct parsed {
     int32_t idx[LIMIT];
 } parsed;
 
-static void run(pvi_svm_parse *kernel, const pvi_svm *st, const char *text, size_t n, parsed *p)
+static void run(pvi_svm_parse_fn *kernel, const pvi_svm *st, const char *text, size_t n, parsed *p)
 {
     p->c = (pvi_chunk) { .begin = text, .end = text + n, .stop = text, .last = true };
     p->c.seg.end = p->end;
@@ -33,9 +33,9 @@ static void kernels_agree(pv_ctx *ctx, const pvi_data_cfg *cfg, const uint8_t *d
     FUZZ_REQUIRE(buf != NULL);
     memcpy(buf + FRONT, data, size);
     buf[FRONT + size] = '\n';
-    run(pvi_svm_parse_base, &st, buf + FRONT, size + 1, &a);
-    if (pvi_fast_scan()) {
-        run(pvi_svm_parse_avx2, &st, buf + FRONT, size + 1, &b);
+    run(pvi_svm_parse_isa[PVI_ISA_BASE], &st, buf + FRONT, size + 1, &a);
+    for (int isa = 1; isa <= (int)pvi_isa(); isa++) {
+        run(pvi_svm_parse_isa[isa], &st, buf + FRONT, size + 1, &b);
         FUZZ_REQUIRE(a.c.bad == b.c.bad && a.c.stop == b.c.stop && a.c.lines == b.c.lines &&
                      a.c.seg.rows == b.c.seg.rows);
         FUZZ_REQUIRE(!a.c.bad || strcmp(a.c.why, b.c.why) == 0);

@@ -15,7 +15,7 @@ static void check_schema(const pvi_schema *s)
             const pvi_word *w = &c->words.word[k];
             char *text = calloc(1, w->len + 16); /* as the reader does: 16 readable bytes */
             memcpy(text, w->text, w->len);
-            FUZZ_REQUIRE(pvi_words_find(&c->words, text, w->len) == w->code && w->code < c->words.codes);
+            FUZZ_REQUIRE(pvi_dictionary_find(&c->words, text, w->len) == w->code && w->code < c->words.codes);
             free(text);
         }
     }

@@ -267,8 +267,8 @@ static void every_optimizer_certifies(void **state)
     close(mkstemp(path));
     for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
         const bool second = ((const pv_optimizer_ops *)(const void *)h)->needs & PV_HESSIAN;
-        const char *pairs[] = { "optimizer", h->name, "set", second ? "none" : "l1ball", "budget.relation", "replace",
-                                NULL };
+        const char *pairs[] = { "optimizer",       h->name,   "set", second ? "none" : "l1ball",
+                                "budget.relation", "replace", NULL };
         pv_plan *p = plan_with(pairs);
         pv_result *r;
         const char *json;
@@ -328,8 +328,8 @@ static void every_allocation_may_fail(void **state)
     pvt_table_free(t);
 }
 
-/* Above 30 no share of delta pays for the accuracy of the draws: a run whose cost is at most 30 without that share and above
- * it with the share must have a certificate that holds, too. */
+/* Above 30 no share of delta pays for the accuracy of the draws: a run whose cost is at most 30 without that share
+ * and above it with the share must have a certificate that holds, too. */
 static void budgets_next_to_the_limit_of_the_draws(void **state)
 {
     (void)state;
@@ -338,10 +338,14 @@ static void budgets_next_to_the_limit_of_the_draws(void **state)
     pvt_table *t = pvt_table_make(500, 3, 2, 1);
     for (int k = 0; k < 8; k++) { /* noise set by hand, then a budget */
         const bool by_hand = k < 3;
-        const char *pairs[] = { "optimizer.steps",         "100",
-                                "budget.delta",            "1e-5",
-                                "budget.epsilon",          by_hand ? "100" : budgets[k - 3],
-                                "budget.noise_multiplier", by_hand ? multipliers[k] : "auto",
+        const char *pairs[] = { "optimizer.steps",
+                                "100",
+                                "budget.delta",
+                                "1e-5",
+                                "budget.epsilon",
+                                by_hand ? "100" : budgets[k - 3],
+                                "budget.noise_multiplier",
+                                by_hand ? multipliers[k] : "auto",
                                 NULL };
         pv_plan *p = plan_with(pairs);
         pv_result *r;

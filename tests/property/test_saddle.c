@@ -131,8 +131,8 @@ static void delta_moves_as_it_should(void **state)
         for (double x = 0.02; x < 2.0; x += 0.02) { /* distance of the centres of two unit balls */
             const double delta = pv_ball_delta(x, 1.0, dims[k]);
             PVT_CHECK(delta > 0.0 && delta <= 1.0 + 1e-9, "d = %g, distance %g: %g", dims[k], x, delta);
-            PVT_TRUE(pv_ball_delta(x + 0.01, 1.0, dims[k]) >= delta * (1.0 - 1e-9)); /* grows with the distance */
-            PVT_TRUE(pv_ball_delta(x, 1.05, dims[k]) <= delta * (1.0 + 1e-9));       /* falls with the radius   */
+            PVT_TRUE(pv_ball_delta(x + 0.01, 1.0, dims[k]) >= delta * (1.0 - 1e-9));     /* grows with the distance */
+            PVT_TRUE(pv_ball_delta(x, 1.05, dims[k]) <= delta * (1.0 + 1e-9));           /* falls with the radius   */
             if (k) PVT_TRUE(delta >= pv_ball_delta(x, 1.0, dims[k - 1]) * (1.0 - 1e-9)); /* grows with d      */
         }
     PVT_NEAR(pv_ball_delta(0.3, 1.0, 1.0), 0.15, 1e-9); /* an interval: D/(2R) */

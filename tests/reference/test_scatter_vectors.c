@@ -247,16 +247,9 @@ static void refusals(void **state)
 }
 
 /* ---- instruction sets ------------------------------------------------------------------------------------------ */
-#ifdef PVI_X86
 static void same_bits_on_every_instruction_set(void **state)
 {
     (void)state;
-    pvi_scatter_fn *fn[3] = { pvi_scatter_base };
-    int n = 1;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) fn[n++] = pvi_scatter_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-        fn[n++] = pvi_scatter_avx512;
     for (int i = 0; i < CASES; i++) {
         bench b;
         open_case(&b, &scatter_cases[i], 0);
@@ -268,9 +261,9 @@ static void same_bits_on_every_instruction_set(void **state)
               *out = aligned_alloc(64, features * 4), *want = aligned_alloc(64, features * 4);
         uint64_t seed = 7;
         for (size_t k = 0; k < points * 16; k++) in[k] = (float)pvt_normal(&seed);
-        fn[0](bank, in, want, work);
-        for (int k = 1; k < n; k++) {
-            fn[k](bank, in, out, work);
+        pvi_scatter_isa[PVI_ISA_BASE](bank, in, want, work);
+        for (int isa = 1; isa <= (int)pvi_isa(); isa++) {
+            pvi_scatter_isa[isa](bank, in, out, work);
             PVT_IS(memcmp(out, want, features * 4), 0);
         }
         free(in);
@@ -280,7 +273,6 @@ static void same_bits_on_every_instruction_set(void **state)
         close_case(&b);
     }
 }
-#endif
 
 int main(void)
 {
@@ -288,9 +280,7 @@ int main(void)
         cmocka_unit_test(as_computed_from_the_definition),      cmocka_unit_test(a_row_depends_on_itself_alone),
         cmocka_unit_test(groups_have_mean_0_and_variance_1),    cmocka_unit_test(overflow_leaves_a_row_of_zeros),
         cmocka_unit_test(loaded_rows_are_features_in_the_ball), cmocka_unit_test(refusals),
-#ifdef PVI_X86
         cmocka_unit_test(same_bits_on_every_instruction_set),
-#endif
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

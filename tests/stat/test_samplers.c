@@ -33,7 +33,7 @@ static void uniforms(void **state)
     (void)state;
     enum { M = DRAWS(200000) };
     static double u[M];
-    for (int i = 0; i < M; i++) u[i] = pvi_rng_uniform(rng);
+    for (int i = 0; i < M; i++) u[i] = ((double)(pvi_rng_u64(rng) >> 12) + 0.5) * 0x1p-52;
     PVT_PLAUSIBLE(ks_p(u, M), "uniform");
 }
 

@@ -1,6 +1,7 @@
 /* csv.h - between the table reader, its kernel and the fields the kernel does not take. */
 #ifndef PVI_CSV_H
 #define PVI_CSV_H
+#include "core/isa.h"
 #include "data/reader.h"
 
 enum { PVI_CSV_SCRATCH = 1100 }; /* the longest text a declared word can have, and padding */
@@ -22,8 +23,8 @@ typedef struct pvi_cursor { /* one chunk under way */
     char scratch[PVI_CSV_SCRATCH];
 } pvi_cursor;
 
-typedef void pvi_csv_parse(const void *st, pvi_chunk *c);
-extern pvi_csv_parse pvi_csv_parse_base, pvi_csv_parse_avx2, pvi_csv_parse_avx512;
+typedef void pvi_csv_parse_fn(const void *st, pvi_chunk *c);
+extern pvi_csv_parse_fn *const pvi_csv_parse_isa[PVI_ISA_COUNT];
 
 /* Each takes the field at k->p and leaves k->p on the separator or line end behind it; false: error, or the
  * field goes on behind the chunk (then chunk.bad is NULL). */

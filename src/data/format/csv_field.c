@@ -170,7 +170,7 @@ static outcome slow_number(pvi_cursor *k, const pvi_column *col, double *v)
     pvi_span f;
     const char *at = k->p = pvi_csv_skip(k->s, k->p);
     if (!pvi_csv_field(k, &f)) return FAILED;
-    if (pvi_words_find(&k->s->sc->missing, f.s, f.len) >= 0) return missing(k, at, col, &f);
+    if (pvi_dictionary_find(&k->s->sc->missing, f.s, f.len) >= 0) return missing(k, at, col, &f);
     if (!pvi_number(f.s, f.len, v) || !isfinite(*v) || (col->raw && fabs(*v) > col->hi))
         return not_finite(k, at, col, &f);
     return within(k, at, col, &f, v);
@@ -196,12 +196,12 @@ bool pvi_csv_category(pvi_cursor *k, const pvi_column *col, uint32_t *n)
     pvi_span f;
     const char *at = k->p = pvi_csv_skip(k->s, k->p);
     if (!pvi_csv_field(k, &f)) return false;
-    const int32_t code = pvi_words_find(&col->words, f.s, f.len);
+    const int32_t code = pvi_dictionary_find(&col->words, f.s, f.len);
     if (code >= 0) {
         pvi_csv_put(&k->c->seg, n, col->first + code, 1.0);
         return true;
     }
-    if (pvi_words_find(&k->s->sc->missing, f.s, f.len) >= 0 || outside_policy(k, col) == PVI_OUTSIDE_MISSING)
+    if (pvi_dictionary_find(&k->s->sc->missing, f.s, f.len) >= 0 || outside_policy(k, col) == PVI_OUTSIDE_MISSING)
         return missing(k, at, col, &f) != FAILED;
     complain(k, at,
              "column \"%s\": '%s' is not one of its declared values; data.outside=missing would treat it as missing",

@@ -1,6 +1,6 @@
 /* csv_rows.kernel.c - records of one chunk into a segment; compiled once per instruction set. */
 #include "csv.h"
-#include "data/scan.h"
+#include "data/decimal_scan.h"
 
 /* Takes columns i, i + 1, ... < last as long as they are plain numbers inside their bounds, one right behind the
  * other.  Returns the first column not taken; k->p then stands on the separator or line end behind the one before. */
@@ -42,7 +42,7 @@ PVI_SCAN_LOOP int64_t usual_numbers(pvi_cursor *k, int64_t i, int64_t last, uint
 }
 
 /* Length of an unquoted field: up to the separator or line end. */
-PVI_INLINE size_t field_length(const char *p, char separator)
+PVI_SCAN_INLINE size_t field_length(const char *p, char separator)
 {
 #ifdef __AVX2__
     const __m256i a = _mm256_set1_epi8(separator), b = _mm256_set1_epi8('\n');
@@ -60,18 +60,18 @@ PVI_INLINE size_t field_length(const char *p, char separator)
 }
 
 /* A word as declared, without quotes or blanks behind it; false: look closer. */
-PVI_INLINE bool usual_category(pvi_cursor *k, const pvi_column *col, uint32_t *n)
+PVI_SCAN_INLINE bool usual_category(pvi_cursor *k, const pvi_column *col, uint32_t *n)
 {
     if (*k->p == '"') return false;
     const size_t len = field_length(k->p, k->s->sc->separator);
-    const int32_t code = pvi_words_find(&col->words, k->p, len);
+    const int32_t code = pvi_dictionary_find(&col->words, k->p, len);
     if (code < 0) return false;
     pvi_csv_put(&k->c->seg, n, col->first + code, 1.0);
     k->p += len;
     return true;
 }
 
-PVI_INLINE bool one_field(pvi_cursor *k, const pvi_column *col, uint32_t *n, float *y)
+PVI_SCAN_INLINE bool one_field(pvi_cursor *k, const pvi_column *col, uint32_t *n, float *y)
 {
     pvi_span f;
     k->p = pvi_csv_skip(k->s, k->p);
@@ -84,7 +84,7 @@ PVI_INLINE bool one_field(pvi_cursor *k, const pvi_column *col, uint32_t *n, flo
 }
 
 /* One record into the segment; false: error, or it goes on behind the chunk. */
-PVI_INLINE bool record(pvi_cursor *k, uint32_t *n)
+PVI_SCAN_INLINE bool record(pvi_cursor *k, uint32_t *n)
 {
     const pvi_csv *s = k->s;
     const pvi_schema *sc = s->sc;
@@ -114,7 +114,8 @@ PVI_INLINE bool record(pvi_cursor *k, uint32_t *n)
     return true;
 }
 
-PVI_SCAN_KERNEL void PVI_NAME(pvi_csv_parse)(const void *st, pvi_chunk *c)
+pvi_csv_parse_fn PVI_ISA_NAME(pvi_csv_parse);
+PVI_SCAN void PVI_ISA_NAME(pvi_csv_parse)(const void *st, pvi_chunk *c)
 {
     pvi_cursor k = { .s = st, .c = c, .p = c->begin };
     uint32_t n = 0;

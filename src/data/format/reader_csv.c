@@ -24,7 +24,8 @@ static const char *header_hint(const pvi_csv *s, const pvi_column *col, const pv
     double x;
     if (memchr(f->s, '\0', f->len)) return "; this is no text in UTF-8: another kind of file, or UTF-16";
     if (memchr(f->s, '\r', f->len)) return "; lines must end with a line feed, not with a carriage return alone";
-    if (pvi_number(f->s, f->len, &x) || (col->words.count > 0 && pvi_words_match(&col->words, f->s, f->len) >= 0))
+    if (pvi_number(f->s, f->len, &x) ||
+        (col->words.count > 0 && pvi_dictionary_match(&col->words, f->s, f->len) >= 0))
         return "; \"header\": false in the schema is for files without one";
     return pvi_csv_hint(s, f->s, f->len);
 }
@@ -218,17 +219,12 @@ static pv_status undeclared_label(struct pv_load *job)
     return pvi_label_declare(job, &job->label);
 }
 
-static pvi_csv_parse *kernel(void)
-{
-#ifdef PVI_X86
-    if (pvi_fast_scan()) return pvi_csv_parse_avx2;
-#endif
-    return pvi_csv_parse_base;
-}
+pvi_csv_parse_fn PVI_DECLARE_NARROW(pvi_csv_parse);
+pvi_csv_parse_fn *const pvi_csv_parse_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_csv_parse);
 
 static pv_status read_file(const void *cfg, struct pv_load *job)
 {
-    const pvi_text_ops ops = { start, kernel(), row_bytes, 1 };
+    const pvi_text_ops ops = { start, pvi_csv_parse_isa[pvi_isa()], row_bytes, 1 };
     pvi_csv s = { .job = job, .sc = job->schema, .center = job->cfg->center, .outside = job->cfg->outside };
     (void)cfg;
     pv_status st = job->schema ? declared_label(job) : undeclared_label(job);

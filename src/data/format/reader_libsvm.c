@@ -124,17 +124,12 @@ static size_t row_bytes(const void *st)
     return 2; /* "1\n" */
 }
 
-static pvi_svm_parse *kernel(void)
-{
-#ifdef PVI_X86
-    if (pvi_fast_scan()) return pvi_svm_parse_avx2;
-#endif
-    return pvi_svm_parse_base;
-}
+pvi_svm_parse_fn PVI_DECLARE_NARROW(pvi_svm_parse);
+pvi_svm_parse_fn *const pvi_svm_parse_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_svm_parse);
 
 static pv_status read_file(const void *cfg, struct pv_load *job)
 {
-    const pvi_text_ops ops = { start, kernel(), row_bytes, 4 /* " 1:2" */ };
+    const pvi_text_ops ops = { start, pvi_svm_parse_isa[pvi_isa()], row_bytes, 4 /* " 1:2" */ };
     pvi_svm s = { .label = &job->label };
     (void)cfg;
     if (job->cfg->center != 0.0)

@@ -1,6 +1,7 @@
 /* svm.h - between the LIBSVM reader and its kernel. */
 #ifndef PVI_SVM_H
 #define PVI_SVM_H
+#include "core/isa.h"
 #include "data/reader.h"
 
 typedef struct pvi_svm {
@@ -11,8 +12,8 @@ typedef struct pvi_svm {
     int64_t limit; /* largest index allowed                                                */
 } pvi_svm;
 
-typedef void pvi_svm_parse(const void *st, pvi_chunk *c);
-extern pvi_svm_parse pvi_svm_parse_base, pvi_svm_parse_avx2, pvi_svm_parse_avx512;
+typedef void pvi_svm_parse_fn(const void *st, pvi_chunk *c);
+extern pvi_svm_parse_fn *const pvi_svm_parse_isa[PVI_ISA_COUNT];
 
 /* What the kernel does not take: each either understands it or records the error and returns NULL or false. */
 const char *pvi_svm_pair(pvi_chunk *c, const char *p, int64_t *index, float *value);

@@ -1,5 +1,5 @@
 /* svm_rows.kernel.c - LIBSVM lines of one chunk into a segment; compiled once per instruction set. */
-#include "data/scan.h"
+#include "data/decimal_scan.h"
 #include "svm.h"
 
 typedef struct line {
@@ -66,7 +66,7 @@ static const char *other_pair(const pvi_svm *s, pvi_chunk *c, const char *p, lin
 }
 
 /* The pairs of one line; returns where '\n' or '#' stands. */
-PVI_INLINE const char *pairs(const pvi_svm *s, pvi_chunk *c, const char *p, uint32_t *n)
+PVI_SCAN_INLINE const char *pairs(const pvi_svm *s, pvi_chunk *c, const char *p, uint32_t *n)
 {
     line l = { *n, 0 };
     for (p = pvi_svm_skip(p); *p != '\n' && *p != '#'; p = pvi_svm_skip(p)) {
@@ -81,7 +81,7 @@ PVI_INLINE const char *pairs(const pvi_svm *s, pvi_chunk *c, const char *p, uint
 }
 
 /* A short label seen before; NULL: look closer. */
-PVI_INLINE const char *usual_label(const pvi_label_memo *memo, const char *p, float *y)
+PVI_SCAN_INLINE const char *usual_label(const pvi_label_memo *memo, const char *p, float *y)
 {
     size_t n = 1;
     while (n < 7 && !pvi_svm_ends(p[n])) n++;
@@ -92,7 +92,8 @@ PVI_INLINE const char *usual_label(const pvi_label_memo *memo, const char *p, fl
     return NULL;
 }
 
-PVI_SCAN_KERNEL void PVI_NAME(pvi_svm_parse)(const void *st, pvi_chunk *c)
+pvi_svm_parse_fn PVI_ISA_NAME(pvi_svm_parse);
+PVI_SCAN void PVI_ISA_NAME(pvi_svm_parse)(const void *st, pvi_chunk *c)
 {
     const pvi_svm *s = st;
     pvi_segment *g = &c->seg;

@@ -77,8 +77,7 @@ static void hidden_state_is_the_bound(void **state)
     const pvi_json *one = pvi_json_get(v, "schedules")->child;
     for (int s = 0; s < 2; s++, one = one->next) {
         double z[12];
-        for (int k = 0; k < 12; k++)
-            z[k] = 3 * sqrt(s == 0 ? 4 - 3 * k / 11.0 : k < 3 ? 9 - 8 * k / 3.0 : 1);
+        for (int k = 0; k < 12; k++) z[k] = 3 * sqrt(s == 0 ? 4 - 3 * k / 11.0 : k < 3 ? 9 - 8 * k / 3.0 : 1);
         for (int k = 1; k <= 12; k++) {
             double most = 0;
             for (int j0 = 0; j0 < 4; j0++) most = fmax(most, bound(z, k, 4, j0, 1 / 1.04));

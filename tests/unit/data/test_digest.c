@@ -1,5 +1,5 @@
 /* test_digest.c - the keyed digest: what changes it, what does not, and where the key lives. */
-#include "data/tags.h"
+#include "data/digest_tags.h"
 #include "datatest.h"
 
 static dt t;
@@ -95,7 +95,7 @@ static void key_file(void **state)
     unsetenv("PRIVET_HOME");
 }
 
-/* (1) of tags.kernel.c on one block, n bytes filled up with zeros. */
+/* (1) of digest_tags.kernel.c on one block, n bytes filled up with zeros. */
 static void tag_block(const uint8_t *key, const void *data, size_t n, uint64_t out[4])
 {
     uint8_t block[1024] = { 0 };
@@ -166,20 +166,17 @@ static void tree_is_as_documented(void **state)
 static void tags_agree(void **state)
 {
     (void)state;
-    static uint8_t key[PVI_TAG_KEY], data[8 * PVI_BLOCK + 3];
+    static uint8_t key[PVI_TAG_KEY], data[8 * PVI_TAG_BLOCK + 3];
     uint64_t s = 1, a[32], b[32], want[4];
     for (size_t i = 0; i < sizeof key; i++) key[i] = (uint8_t)pvt_u64(&s);
     for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)pvt_u64(&s);
-    pvi_tags_base(key, data + 3, 8, a);
-    tag_block(key, data + 3 + 7 * PVI_BLOCK, PVI_BLOCK, want);
+    pvi_tags_isa[PVI_ISA_BASE](key, data + 3, 8, a);
+    tag_block(key, data + 3 + 7 * PVI_TAG_BLOCK, PVI_TAG_BLOCK, want);
     PVT_IS(memcmp(a + 28, want, 32), 0);
-#ifdef PVI_X86
-    if (!__builtin_cpu_supports("avx2")) return;
-    pvi_tags_avx2(key, data + 3, 8, b);
-    PVT_IS(memcmp(a, b, sizeof a), 0);
-#else
-    (void)b;
-#endif
+    for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
+        pvi_tags_isa[isa](key, data + 3, 8, b);
+        PVT_IS(memcmp(a, b, sizeof a), 0);
+    }
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -390,11 +390,6 @@ static void threads_and_chunks_change_nothing(void **state)
 static void kernels_agree(void **state)
 {
     (void)state;
-    pvi_csv_parse *const kernel[] = { pvi_csv_parse_base,
-#ifdef PVI_X86
-                                      pvi_fast_scan() ? pvi_csv_parse_avx2 : pvi_csv_parse_base
-#endif
-    };
     enum { LINES = 2000, COLUMNS = 9, ROOM = LINES * COLUMNS };
     static char text[128 + ROOM * 48 + 128];
     static float want[ROOM], val[ROOM + 1], y[LINES];
@@ -427,18 +422,18 @@ static void kernels_agree(void **state)
                                          : "\r\n");
             if ((float)strtod(number, NULL) != 0.0f) want[n++] = (float)strtod(number, NULL);
         }
-    for (size_t k = 0; k < sizeof kernel / sizeof *kernel; k++) {
+    for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
         pvi_chunk c = { .begin = text + 64, .end = p, .stop = text + 64, .last = true };
         c.seg.end = end;
         c.seg.y = y;
         c.seg.idx = idx;
         c.seg.val = val;
-        kernel[k](&st, &c);
+        pvi_csv_parse_isa[isa](&st, &c);
         PVT_CHECK(c.bad == NULL, "%s: %.30s", c.why, c.bad);
         PVT_IS(c.seg.rows, LINES);
         PVT_IS(end[LINES - 1], n);
         for (size_t i = 0; i < n; i++)
-            PVT_CHECK(val[i] == want[i], "kernel %zu entry %zu: %.9g, want %.9g", k, i, (double)val[i],
+            PVT_CHECK(val[i] == want[i], "kernel %d entry %zu: %.9g, want %.9g", isa, i, (double)val[i],
                       (double)want[i]);
     }
     pvi_arena_free(a);

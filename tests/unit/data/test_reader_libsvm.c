@@ -316,11 +316,6 @@ static void random_number(uint64_t *s, char *out)
 static void kernels_agree(void **state)
 {
     (void)state;
-    pvi_svm_parse *const kernel[] = { pvi_svm_parse_base,
-#ifdef PVI_X86
-                                      pvi_fast_scan() ? pvi_svm_parse_avx2 : pvi_svm_parse_base
-#endif
-    };
     enum { LINES = 3000, TOKENS = 12, ROOM = LINES * TOKENS };
     static char text[128 + ROOM * 48 + 128];
     static float want[ROOM], val[ROOM + 1], y[LINES];
@@ -345,20 +340,20 @@ static void kernels_agree(void **state)
         }
         p += sprintf(p, i % 5 ? "\n" : " # x\r\n");
     }
-    for (size_t k = 0; k < sizeof kernel / sizeof *kernel; k++) {
+    for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
         pvi_chunk c = { .begin = text + 64, .end = p, .stop = text + 64, .last = true };
         c.seg.end = end;
         c.seg.y = y;
         c.seg.idx = idx;
         c.seg.val = val;
-        kernel[k](&st, &c);
+        pvi_svm_parse_isa[isa](&st, &c);
         PVT_CHECK(c.bad == NULL, "%s: %.30s", c.why, c.bad);
         PVT_IS(c.seg.rows, LINES);
         PVT_IS(c.lines, LINES);
         PVT_IS(end[LINES - 1], n);
         for (size_t i = 0; i < n; i++)
-            PVT_CHECK(val[i] == want[i] && idx[i] == want_idx[i], "kernel %zu entry %zu: %d:%.9g, want %d:%.9g", k, i,
-                      idx[i], (double)val[i], want_idx[i], (double)want[i]);
+            PVT_CHECK(val[i] == want[i] && idx[i] == want_idx[i], "kernel %d entry %zu: %d:%.9g, want %d:%.9g", isa,
+                      i, idx[i], (double)val[i], want_idx[i], (double)want[i]);
     }
 }
 

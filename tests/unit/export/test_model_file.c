@@ -119,11 +119,9 @@ static void layout(void **state)
 static void not_private_says_so(void **state)
 {
     (void)state;
-    const pvi_cert c = { .version = 2,
-                         .why_not = "test seed",
-                         .epsilon = INFINITY,
-                         .relation = PV_REL_ZERO_OUT,
-                         .model = "logistic" };
+    const pvi_cert c = {
+        .version = 2, .why_not = "test seed", .epsilon = INFINITY, .relation = PV_REL_ZERO_OUT, .model = "logistic"
+    };
     char *off, *text;
     size_t len;
     pvi_model_file back;

@@ -12,7 +12,7 @@ static void other(const uint8_t *key, uint64_t nonce, uint64_t counter, uint8_t 
 
 static pvi_stream aes(void)
 {
-    if (!pvi_has_aes()) skip();
+    if (!pvi_isa_aes()) skip();
     return pvi_stream_pick(true, other);
 }
 

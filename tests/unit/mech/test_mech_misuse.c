@@ -118,14 +118,9 @@ static int ask(const void *arg)
 static void samples(void **state)
 {
     (void)state;
-    const query bad[] = { { &pvi_poisson, 0, 9, 0 },
-                          { &pvi_poisson, -0.1, 9, 0 },
-                          { &pvi_poisson, NAN, 9, 0 },
-                          { &pvi_poisson, 1.01, 9, 0 },
-                          { &pvi_fixed, 2, 9, 0 },
-                          { &pvi_cyclic, 0, 9, 0 },
-                          { &pvi_poisson, 0.5, -1, 0 },
-                          { &pvi_cyclic, 0.5, 9, -1 } };
+    const query bad[] = { { &pvi_poisson, 0, 9, 0 },    { &pvi_poisson, -0.1, 9, 0 }, { &pvi_poisson, NAN, 9, 0 },
+                          { &pvi_poisson, 1.01, 9, 0 }, { &pvi_fixed, 2, 9, 0 },      { &pvi_cyclic, 0, 9, 0 },
+                          { &pvi_poisson, 0.5, -1, 0 }, { &pvi_cyclic, 0.5, 9, -1 } };
     for (int i = 0; i < 8; i++) PVT_CHECK(in_child(ask, &bad[i]) == ABORTED, "case %d was taken", i);
     PVT_IS(in_child(ask, &(query) { &pvi_full, NAN, 9, 0 }), 0); /* has no rate */
 }

@@ -104,8 +104,6 @@ static void ranges(void **state)
     PVT_OK(pvi_rng_create(ctx, &r));
     PVT_TRUE(!pvi_rng_is_test(r));
     for (int i = 0; i < 100000; i++) {
-        const double u = pvi_rng_uniform(r);
-        PVT_TRUE(u > 0.0 && u < 1.0);
         PVT_TRUE(pvi_rng_below(r, 7) < 7);
     }
     PVT_IS(pvi_rng_below(r, 1), 0);

@@ -350,10 +350,12 @@ static void misfits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(gradients_of_layers), cmocka_unit_test(presets),
+    const struct CMUnitTest all[] = { cmocka_unit_test(gradients_of_layers),
+                                      cmocka_unit_test(presets),
                                       cmocka_unit_test(views_are_averaged_before_clipping),
                                       cmocka_unit_test(views_are_public),
                                       cmocka_unit_test(bytes_are_the_same_floats),
-                                      cmocka_unit_test(start_is_public), cmocka_unit_test(misfits) };
+                                      cmocka_unit_test(start_is_public),
+                                      cmocka_unit_test(misfits) };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -139,7 +139,7 @@ static void small_gradients_survive(void **state)
     const mt_rows t = { .n = 1, .p = 1 };
     const pv_rows v = { .n = 1, .p = 1, .ld = 1, .x = x, .y = y, .norm = norm };
     int64_t bad = 0;
-    fixture f = start(&t, 3, PVI_BASE, 1);
+    fixture f = start(&t, 3, PVI_ISA_BASE, 1);
     PVT_OK(pv_model_softmax.begin(&f.st, NULL, &f.dom, w, 0, arena));
     pv_model_softmax.grad_sum(&f.st, NULL, &v, 10, g, &bad, f.scratch);
     PVT_REL(g[1], -(exp(-30) + exp(-29)), 1e-6);

@@ -365,12 +365,11 @@ static void other_networks_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(products_are_sums),
-                                      cmocka_unit_test(factor_solves),
-                                      cmocka_unit_test(spectral_norm_is_found),
-                                      cmocka_unit_test(lift_is_the_minimiser),
-                                      cmocka_unit_test(newton_finds_the_prox),
-                                      cmocka_unit_test(sum_is_the_definition),
-                                      cmocka_unit_test(other_networks_are_refused) };
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(products_are_sums),         cmocka_unit_test(factor_solves),
+        cmocka_unit_test(spectral_norm_is_found),    cmocka_unit_test(lift_is_the_minimiser),
+        cmocka_unit_test(newton_finds_the_prox),     cmocka_unit_test(sum_is_the_definition),
+        cmocka_unit_test(other_networks_are_refused)
+    };
     return cmocka_run_group_tests(all, setup, teardown);
 }

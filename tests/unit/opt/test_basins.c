@@ -1,7 +1,8 @@
 /* test_basins.c - the search among the penalty's local minima, against looking everywhere.
  *
- * Models of two weights with a loss that is a parabola: the lowest value on a fine grid is known.  From a local minimum
- * near 0 or near the loss's own minimum the search must never end higher, must mostly find the lowest, and must stay where it is when noise could explain any gain. */
+ * Models of two weights with a loss that is a parabola: the lowest value on a fine grid is known.  From a local
+ * minimum near 0 or near the loss's own minimum the search must never end higher, must mostly find the lowest, and
+ * must stay where it is when noise could explain any gain. */
 #include "opt/basins.h"
 #include "pvtest.h"
 

@@ -271,8 +271,8 @@ static void bad_sigma_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(short_vectors_match_elimination),         cmocka_unit_test(long_vectors_match_elimination),
-        cmocka_unit_test(changes_of_method_match_elimination),     cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(short_vectors_match_elimination),     cmocka_unit_test(long_vectors_match_elimination),
+        cmocka_unit_test(changes_of_method_match_elimination), cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(one_smoother_serves_shorter_vectors), cmocka_unit_test(gamma_and_beta_match_sums_and_tables),
         cmocka_unit_test(noise_power_falls_by_beta),           cmocka_unit_test(bad_sigma_is_refused),
         cmocka_unit_test(tensors_are_smoothed_on_their_own),

@@ -1,16 +1,16 @@
-/* draw_words.c - the uniform bits behind a sequence of draws; see kernel.h.
+/* random_bits.c - the uniform bits behind a sequence of draws; see kernel.h.
  *
  *   (1) chunk c:          stream(key, nonce 0, blocks 64 c ..)        32 blocks of words a, 32 of words b
  *   (2) draw i of it:     stream(key, nonce 1, block 256 c + i)       the bits beyond a and b */
 #include "mech/kernel.h"
 
-void pvi_words_begin(pvi_words *w, pv_rng *r)
+void pvi_bits_begin(pvi_bits *w, pv_rng *r)
 {
     w->k = pvi_rng_kernels(r);
     pvi_rng_bytes(r, w->key, sizeof w->key);
 }
 
-void pvi_words_load(pvi_words *w, int64_t chunk, int64_t n)
+void pvi_bits_load(pvi_bits *w, int64_t chunk, int64_t n)
 {
     const size_t blocks = (size_t)(n + 7) / 8;
     w->chunk = (uint64_t)chunk;
@@ -22,7 +22,7 @@ void pvi_words_load(pvi_words *w, int64_t chunk, int64_t n)
     w->k->stream(w->key, 0, 64 * w->chunk + 32, (uint8_t *)w->b, blocks);
 }
 
-void pvi_words_wide(const pvi_words *w, int64_t i, pvi_wide *out)
+void pvi_bits_wide(const pvi_bits *w, int64_t i, pvi_wide *out)
 {
     uint64_t more[8];
     w->k->stream(w->key, 1, PVI_CHUNK * w->chunk + (uint64_t)i, (uint8_t *)more, 1); /* (2) */
@@ -35,7 +35,7 @@ void pvi_words_wide(const pvi_words *w, int64_t i, pvi_wide *out)
     pvi_wipe(more, sizeof more);
 }
 
-void pvi_words_end(pvi_words *w)
+void pvi_bits_end(pvi_bits *w)
 {
     pvi_wipe(w, sizeof *w);
     pvi_wipe_stack();

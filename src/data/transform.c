@@ -1,4 +1,4 @@
-/* features.c - rows of images on their way into the matrix: pixels of a segment to features of data.transform.
+/* transform.c - rows of images on their way into the matrix: pixels of a segment to features of data.transform.
  *
  * Privacy  every function here maps one row to one row; nothing is kept from one to the next. */
 #include "reader.h"

@@ -1,4 +1,4 @@
-/* test_domain.c - stored rows lie in the declared ball; checked in exact integer arithmetic. */
+/* test_row_norm.c - stored rows are no longer than declared; checked in exact integer arithmetic. */
 #include "data/reader.h"
 #include "pvtest.h"
 
@@ -46,9 +46,9 @@ static bool norm_at_most(const float *x, int64_t n, float r)
 static void check_row(double R, bool unit, float bias, float *v, int64_t n)
 {
     const pvi_data_cfg cfg = { .row_norm = R, .norm = unit ? PVI_NORM_UNIT : PVI_NORM_CLIP, .bias = bias };
-    const pvi_ball b = pvi_ball_of(&cfg);
+    const pvi_row_norm b = pvi_row_norm_of(&cfg);
     float norm, x[600];
-    const double s = pvi_ball_scale(&b, v, n, &norm);
+    const double s = pvi_row_scale(&b, v, n, &norm);
     double raw = 0;
     for (int64_t j = 0; j <= n; j++) {
         const float from = j < n ? v[j] : bias;
@@ -87,15 +87,15 @@ static void exact_border_is_kept(void **state)
     (void)state;
     float v[4] = { 1, 1, 1, 1 }, norm;
     pvi_data_cfg cfg = { .row_norm = 2.0 };
-    pvi_ball b = pvi_ball_of(&cfg);
-    PVT_TRUE(pvi_ball_scale(&b, v, 4, &norm) == 1.0 && norm == 2.0f);
+    pvi_row_norm b = pvi_row_norm_of(&cfg);
+    PVT_TRUE(pvi_row_scale(&b, v, 4, &norm) == 1.0 && norm == 2.0f);
     cfg.norm = PVI_NORM_UNIT;
-    b = pvi_ball_of(&cfg);
-    PVT_TRUE(pvi_ball_scale(&b, v, 4, &norm) == 1.0 && norm == 2.0f);
+    b = pvi_row_norm_of(&cfg);
+    PVT_TRUE(pvi_row_scale(&b, v, 4, &norm) == 1.0 && norm == 2.0f);
     cfg = (pvi_data_cfg) { .row_norm = 1.0, .bias = 0.8 };
-    b = pvi_ball_of(&cfg);
+    b = pvi_row_norm_of(&cfg);
     v[0] = 0.6f; /* 0.6f^2 + 0.8f^2 > 1 by a rounding error */
-    const double s = pvi_ball_scale(&b, v, 1, &norm);
+    const double s = pvi_row_scale(&b, v, 1, &norm);
     PVT_TRUE(s < 1.0 && s > 1 - 1e-6);
     for (float tiny = 1e-4f; tiny > 1e-18f; tiny /= 10) { /* 1 + tiny^2 rounds to 1, but is above it */
         float w[3] = { 1, tiny, tiny };
@@ -109,14 +109,14 @@ static void extremes(void **state)
     (void)state;
     float norm, huge[3] = { 3.4e38f, -3.4e38f, 1e-45f }, tiny[2] = { 1e-45f, 0 };
     pvi_data_cfg cfg = { .row_norm = 1e-6 };
-    pvi_ball b = pvi_ball_of(&cfg);
-    double s = pvi_ball_scale(&b, huge, 3, &norm);
+    pvi_row_norm b = pvi_row_norm_of(&cfg);
+    double s = pvi_row_scale(&b, huge, 3, &norm);
     PVT_TRUE(s > 0 && (double)norm <= 1e-6);
     cfg = (pvi_data_cfg) { .row_norm = 1e6, .norm = PVI_NORM_UNIT };
-    b = pvi_ball_of(&cfg);
-    s = pvi_ball_scale(&b, tiny, 2, &norm);
+    b = pvi_row_norm_of(&cfg);
+    s = pvi_row_scale(&b, tiny, 2, &norm);
     PVT_REL((float)(s * (double)tiny[0]), 1e6, 1e-6);
-    PVT_TRUE(pvi_ball_scale(&b, tiny + 1, 1, &norm) == 1.0 && norm == 0.0f);
+    PVT_TRUE(pvi_row_scale(&b, tiny + 1, 1, &norm) == 1.0 && norm == 0.0f);
 }
 
 int main(void)

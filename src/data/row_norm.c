@@ -1,4 +1,4 @@
-/* domain.c - rows inside the declared ball: ||x||_2 <= R holds for the stored floats, not only on paper.
+/* row_norm.c - rows no longer than declared: ||x||_2 <= R holds for the stored floats, not only on paper.
  *
  *   (1) clip   s = min(1, r / ||v||)      unit   s = r / ||v||  (zero rows stay zero)
  *   (2) r      the largest float <= R, so that the float bound norm[i] <= r <= R
@@ -19,18 +19,12 @@
  * Privacy  s depends on the row alone, so neighbouring tables differ in one stored row only. */
 #include "reader.h"
 
-bool pvi_bounds_ok(double lo, double hi)
-{
-    if (!isfinite(lo) || !isfinite(hi) || !(lo < hi) || !isfinite(hi - lo)) return false;
-    return hi - lo > 1e-6 * fmax(fabs(lo), fabs(hi)) && fabs(lo) <= PVI_BOUND_MAX && fabs(hi) <= PVI_BOUND_MAX;
-}
-
-pvi_ball pvi_ball_of(const pvi_data_cfg *cfg)
+pvi_row_norm pvi_row_norm_of(const pvi_data_cfg *cfg)
 {
     float r = (float)cfg->row_norm;
     if ((double)r > cfg->row_norm) r = nextafterf(r, 0.0f); /* (2) */
-    return (pvi_ball) {
-        .radius = r, .unit = cfg->norm == PVI_NORM_UNIT, .max = cfg->norm == PVI_NORM_MAX, .bias = (float)cfg->bias
+    return (pvi_row_norm) {
+        .bound = r, .unit = cfg->norm == PVI_NORM_UNIT, .max = cfg->norm == PVI_NORM_MAX, .bias = (float)cfg->bias
     };
 }
 
@@ -40,7 +34,7 @@ static double square(float v)
 }
 
 /* Sum of squares, off by at most (n + 4) 2^-53 relative. */
-static double sum_squares(const pvi_ball *b, const float *v, int64_t n)
+static double sum_squares(const pvi_row_norm *b, const float *v, int64_t n)
 {
     double a[4] = { square(b->bias), 0, 0, 0 };
     int64_t j = 0;
@@ -51,7 +45,7 @@ static double sum_squares(const pvi_ball *b, const float *v, int64_t n)
 }
 
 /* Is the exact sum of squares <= r^2?  May say no when it is, never yes when it is not. */
-static bool fits_exactly(const pvi_ball *b, const float *v, int64_t n)
+static bool fits_exactly(const pvi_row_norm *b, const float *v, int64_t n)
 {
     double sum = square(b->bias), lost = 0.0;
     for (int64_t j = 0; j < n; j++) {
@@ -61,7 +55,7 @@ static bool fits_exactly(const pvi_ball *b, const float *v, int64_t n)
     }
     /* lost is itself rounded, by less than lost (n+1) 2^-53; twice lost covers it.  Rounding of the last sum may hide
      * an excess when it gives r^2 itself, so that is a yes only when nothing was lost. */
-    const double most = sum + 2.0 * lost, r2 = square(b->radius);
+    const double most = sum + 2.0 * lost, r2 = square(b->bound);
     return lost > 0.0 ? most < r2 : sum <= r2;
 }
 
@@ -71,29 +65,29 @@ static float round_up(double x)
     return (double)f < x ? nextafterf(f, INFINITY) : f;
 }
 
-static float largest(const pvi_ball *b, const float *v, int64_t n, double s)
+static float largest(const pvi_row_norm *b, const float *v, int64_t n, double s)
 {
     float most = fabsf((float)(s * (double)b->bias));
     for (int64_t j = 0; j < n; j++) most = fmaxf(most, fabsf((float)(s * (double)v[j])));
     return most;
 }
 
-static double max_scale(const pvi_ball *b, const float *v, int64_t n, float *norm)
+static double max_scale(const pvi_row_norm *b, const float *v, int64_t n, float *norm)
 {
     double s = 1.0;
     *norm = largest(b, v, n, s);
-    if (*norm > b->radius) s = (double)b->radius / (double)*norm;
-    while ((*norm = largest(b, v, n, s)) > b->radius) s *= 1.0 - 0x1p-24;
+    if (*norm > b->bound) s = (double)b->bound / (double)*norm;
+    while ((*norm = largest(b, v, n, s)) > b->bound) s *= 1.0 - 0x1p-24;
     return s;
 }
 
-double pvi_ball_scale(const pvi_ball *b, const float *v, int64_t n, float *norm)
+double pvi_row_scale(const pvi_row_norm *b, const float *v, int64_t n, float *norm)
 {
     if (b->max) return max_scale(b, v, n, norm);
-    const double sum = sum_squares(b, v, n), r = (double)b->radius;
+    const double sum = sum_squares(b, v, n), r = (double)b->bound;
     if (sum == 0.0) return *norm = 0.0f, 1.0;
     const double slack = 1.0 + ((double)n + 16.0) * 0x1p-53, root = sqrt(sum), ub = root * slack;
-    *norm = b->radius;
+    *norm = b->bound;
     if (!b->unit && ub <= r) return *norm = round_up(ub), 1.0;
     if (root <= r * slack && root >= r / slack && fits_exactly(b, v, n)) return 1.0; /* on the border, either mode */
     return r / ub * (1.0 - 0x1p-22);                                                 /* (3) */

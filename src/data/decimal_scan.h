@@ -1,4 +1,4 @@
-/* scan.h - decimal numbers found by comparing 64 bytes at once, for kernel files (compiled once per instruction set).
+/* decimal_scan.h - decimal numbers found by comparing 64 bytes at once, for kernel files.
  *
  * Bit i of a window's mask says that byte i is no digit.  The lowest bits are the colon, sign, point and end of the
  * next token, so where the token after it starts follows from a few bit operations instead of a loop over
@@ -11,25 +11,22 @@
  * At most 15 digits (8 on each side of the point without AVX2), so m < 2^53 and m / 10^f is rounded once, as
  * decimal.h (2).  Anything else - exponents, longer numbers, a leading '+' or point - is left to the slow paths,
  * which read all of them and give the same values.  Text needs 16 readable bytes in front and 80 behind. */
-#ifndef PVI_SCAN_H
-#define PVI_SCAN_H
+#ifndef PVI_DECIMAL_SCAN_H
+#define PVI_DECIMAL_SCAN_H
+#include "core/isa.h"
 #include "decimal.h"
 
-#define PVI_PASTE2(a, b) a##_##b
-#define PVI_PASTE(a, b)  PVI_PASTE2(a, b)
-#define PVI_NAME(fn)     PVI_PASTE(fn, PVI_ISA) /* fn_base, fn_avx2, fn_avx512 */
-/* With AVX2 the kernels also use bit-manipulation instructions; the dispatcher asks for both. */
 #ifdef __AVX2__
 #include <immintrin.h>
-#define PVI_SCAN_KERNEL __attribute__((target("bmi,bmi2")))
+#define PVI_SCAN __attribute__((target("bmi,bmi2")))
 #else
-#define PVI_SCAN_KERNEL
+#define PVI_SCAN
 #endif
-#define PVI_INLINE static inline __attribute__((always_inline, unused)) PVI_SCAN_KERNEL
 /* An inner loop of its own, so that what surrounds it takes no registers. */
-#define PVI_SCAN_LOOP static __attribute__((noinline)) PVI_SCAN_KERNEL
+#define PVI_SCAN_LOOP   static __attribute__((noinline)) PVI_SCAN
+#define PVI_SCAN_INLINE PVI_INLINE PVI_SCAN
 
-PVI_INLINE size_t first_bit(uint64_t m) /* 64: none */
+PVI_SCAN_INLINE size_t first_bit(uint64_t m) /* 64: none */
 {
 #ifdef __AVX2__
     return _tzcnt_u64(m);
@@ -39,7 +36,7 @@ PVI_INLINE size_t first_bit(uint64_t m) /* 64: none */
 }
 
 /* Up to 8 digits at p. */
-PVI_INLINE uint64_t join8(const char *p, size_t n)
+PVI_SCAN_INLINE uint64_t join8(const char *p, size_t n)
 {
     const size_t half = 4 * (8 - n); /* in two steps, since a shift by 64 (n = 0) is undefined */
     uint64_t t = (pvi_load8(p) ^ 0x3030303030303030u) << half << half;
@@ -50,7 +47,7 @@ PVI_INLINE uint64_t join8(const char *p, size_t n)
 }
 
 /* 1 to 4 digits. */
-PVI_INLINE uint64_t join4(const char *p, size_t n)
+PVI_SCAN_INLINE uint64_t join4(const char *p, size_t n)
 {
     uint32_t t = (uint32_t)(pvi_load8(p) ^ 0x30303030u) << (32 - 8 * n);
     t = t * 10 + (t >> 8);
@@ -58,28 +55,23 @@ PVI_INLINE uint64_t join4(const char *p, size_t n)
 }
 
 #ifdef __AVX2__
-PVI_INLINE uint64_t other_mask(const char *p)
+PVI_SCAN_INLINE uint64_t other_mask(const char *p)
 {
-#ifdef __AVX512BW__
-    const __m512i t = _mm512_sub_epi8(_mm512_loadu_si512((const void *)p), _mm512_set1_epi8('0'));
-    return _mm512_cmpgt_epu8_mask(t, _mm512_set1_epi8(9));
-#else
     const __m256i zero = _mm256_set1_epi8('0'), nine = _mm256_set1_epi8(9);
     const __m256i a = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)(const void *)p), zero);
     const __m256i b = _mm256_sub_epi8(_mm256_loadu_si256((const __m256i *)(const void *)(p + 32)), zero);
     const uint32_t lo = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(a, nine), a));
     const uint32_t hi = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(b, nine), b));
     return ~((uint64_t)hi << 32 | lo);
-#endif
 }
 
-PVI_INLINE __m128i bytes16(const void *p)
+PVI_SCAN_INLINE __m128i bytes16(const void *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
 }
 
 /* The `count` digits that end before `end`, the last f of them behind a point; f = 16: no point. */
-PVI_INLINE uint64_t join(const char *end, size_t count, size_t f)
+PVI_SCAN_INLINE uint64_t join(const char *end, size_t count, size_t f)
 {
     static const int8_t last[48] = { [16] = -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                      -1,        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
@@ -97,7 +89,7 @@ PVI_INLINE uint64_t join(const char *end, size_t count, size_t f)
     return (uint32_t)both * (uint64_t)100000000 + (both >> 32);
 }
 
-PVI_INLINE bool too_long(size_t count, size_t f)
+PVI_SCAN_INLINE bool too_long(size_t count, size_t f)
 {
     (void)f;
     return count - 1 > 14;
@@ -105,7 +97,7 @@ PVI_INLINE bool too_long(size_t count, size_t f)
 
 #else
 
-PVI_INLINE uint64_t other_mask(const char *p)
+PVI_SCAN_INLINE uint64_t other_mask(const char *p)
 {
     uint64_t mask = 0;
     for (int i = 0; i < 8; i++) {
@@ -116,13 +108,13 @@ PVI_INLINE uint64_t other_mask(const char *p)
     return mask;
 }
 
-PVI_INLINE uint64_t join(const char *end, size_t count, size_t f)
+PVI_SCAN_INLINE uint64_t join(const char *end, size_t count, size_t f)
 {
     if (f == 16) return join8(end - count, count);
     return join8(end - count - 1, count - f) * pvi_ten_u64[f] + join8(end - f, f);
 }
 
-PVI_INLINE bool too_long(size_t count, size_t f)
+PVI_SCAN_INLINE bool too_long(size_t count, size_t f)
 {
     return count - 1 > 14 || (f == 16 ? count : f) > 8 || count - (f & 15) > 8;
 }
@@ -130,7 +122,7 @@ PVI_INLINE bool too_long(size_t count, size_t f)
 
 /* The number that starts at byte `at` of the window p, whose mask *m has lost the bits before it: *digits / *divisor.
  * On success *m still has the bit of *end, the byte behind the number, which the caller has to judge. */
-PVI_INLINE bool scan_number(const char *p, uint64_t *m, size_t at, size_t *end, uint64_t *digits, double *out)
+PVI_SCAN_INLINE bool scan_number(const char *p, uint64_t *m, size_t at, size_t *end, uint64_t *digits, double *out)
 {
     uint64_t rest = *m;
     const size_t negative = rest >> (at & 63) & 1; /* no digit first: a sign, or a case for the slow path */
@@ -148,7 +140,7 @@ PVI_INLINE bool scan_number(const char *p, uint64_t *m, size_t at, size_t *end, 
 }
 
 /* The same for numbers of 16 to 19 digits: two joins, then decimal.c for the rounding. */
-PVI_INLINE bool scan_long(const char *p, uint64_t *m, size_t at, size_t *end, double *out)
+PVI_SCAN_INLINE bool scan_long(const char *p, uint64_t *m, size_t at, size_t *end, double *out)
 {
 #ifdef __AVX2__
     uint64_t rest = *m;
