@@ -2,9 +2,10 @@
 #ifndef PVI_CERT_H
 #define PVI_CERT_H
 #include "acct/acct.h"
+#include "data/load.h"
 #include "query/query.h"
 
-/* ---- certificate (certificate.c, statement.c, cert_check.c, cert_settings.c) -----------------------
+/* ---- certificate (certificate.c, statement.c, cert_check.c, cert_settings.c, cert_run.c) -----------------------
  * Everything a certificate says.  Strings are borrowed from the arena or static. */
 enum { PVI_CERT_FIRST = 2, PVI_CERT_VERSION = 3, PVI_CERT_KINDS = 5 };
 
@@ -68,6 +69,25 @@ typedef struct pvi_said_twice {
     bool (*agrees)(const pvi_json *settings, const pvi_json *said, const pvi_cert *c); /* said: the setting, not auto */
 } pvi_said_twice;
 extern const pvi_said_twice pvi_cert_said_twice[];
+/* The run that the settings describe (cert_run.c): its plug-ins, configured by them. */
+typedef struct pvi_cert_run {
+    const pvi_data_cfg *data;
+    const pv_model_ops *model; /* of a link: the model that takes links */
+    void *model_cfg;
+    size_t model_size;
+    const pv_reg_ops *reg;
+    const void *reg_cfg;
+    const pv_optimizer_ops *opt;
+    const void *opt_cfg;
+    pv_domain dom; /* after pvi_cert_domain */
+} pvi_cert_run;
+/* PV_E_PARAM: a setting is unknown, missing, or has a value that it cannot have. */
+pv_status pvi_cert_run_read(pv_ctx *ctx, pv_arena *a, const pvi_json *settings, pvi_cert_run *out);
+/* The domain on which the model has as many weights as recorded; opens the model's configuration for it. */
+typedef enum pvi_fit { PVI_FITS, PVI_MISFIT, PVI_UNKNOWN_FIT } pvi_fit; /* unknown: too many to try */
+pvi_fit pvi_cert_domain(pv_ctx *ctx, pv_arena *a, pvi_cert_run *run, const pvi_cert *c);
+extern const pv_param pvi_cert_general[]; /* settings of no plug-in, data.* apart */
+bool pvi_cert_is_local(const char *key);  /* a setting of one machine: in no certificate */
 pv_status pvi_cert_check_settings(pv_ctx *ctx, const char *name, const pvi_cert *c);
 pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, pvi_recomputed *out);
 /* One sentence that says what is guaranteed, or that nothing is. */

@@ -13,7 +13,7 @@
  *        steps, so there s = 1
  *   (5)  the recorded accountant, run again, gives at most the claimed epsilon: no tolerance
  *   (6)  epsilon_replace >= epsilon: a replaced row is a row left out and another put in
- *   (7)  the settings describe this run (cert_settings.c)
+ *   (7)  the settings describe this run (cert_settings.c), and a run can have them (cert_run.c)
  *   (9)  rounding_allowance is at least twice the error of rounding as many numbers as there are weights to the grid
  *   (8)  `releases` counts every release once, by kinds that the optimizer asks for; a bound under further assumptions
  *        is below epsilon

@@ -2,10 +2,16 @@
  *
  * A checksum shows that a certificate was not changed by accident; whoever writes one on purpose can compute it.
  * What no one can do is make contradicting fields agree, so everything that is said twice is compared: one row of the
- * table below for every pair of a field and a setting.  A setting that is absent or auto says nothing, except
+ * table below for every pair of a field and a setting.  A setting that is auto says nothing, nor did one that version 2 left
+ * out (from version 3 on none is: cert_run.c), except
  *   (1)  the optimizer's proof is for one mechanism; ball noise has one for replace only
  *   (2)  sampler=auto is the sampler that the optimizer draws by itself; `full batch` exactly if the batch is all rows
  *   (3)  one noise multiplier for all releases, unless optimizer.noise names a schedule
+ * What follows from a setting by a plug-in's formula is asked of the plug-in, configured by the settings (cert_run.c):
+ *   (4)  clip_norm is what the optimizer's query finds for clip_norm_gradient and the weight of Hessians.  It looks for it on
+ *        a grid of floats, whose last digits depend on the processor: equal up to 1e-5
+ *   (5)  where noise has a schedule, the events are those that the optimizer plans
+ *   (6)  the constants of a bound under further assumptions are those of the model and the penalty
  * Rows compare nothing that a version does not have; `since` is the first that does. */
 #include "cert.h"
 
@@ -68,7 +74,6 @@ SIMPLE(noise_multiplier, same_number(said, c->noise_multiplier))
 SIMPLE(rows, same_number(said, (double)c->rows))
 SIMPLE(row_norm, same_number(said, c->row_norm))
 SIMPLE(features_measured, !said || !c->features_measured)
-SIMPLE(clip_gradient, at_most(c->clip_gradient *(1.0 - 1e-12), said))
 SIMPLE(clip_norm,
        optimizer_of(c)->ask[0].query->parts || at_most(c->clip_norm * (1.0 - 1e-12), said)) /* else of the gradient alone */
 SIMPLE(accountant, is_text(said, "best") || same_text(said, c->accountant))
@@ -244,12 +249,201 @@ ROW(shrinkage)
     return agrees;
 }
 
+/* ---- asked of the plug-ins --------------------------------------------------------------------------------------- */
+
+typedef struct question {
+    pv_ctx *ctx;
+    pv_arena *a;
+    pvi_cert_run run;
+    const pvi_json *settings;
+    const pvi_cert *c;
+} question;
+
+/* With a context of its own: plug-ins have notes for whoever plans, not for whoever verifies. */
+static bool ask(const pvi_json *settings, const pvi_cert *c, bool (*agrees)(question *q))
+{
+    question q = { .settings = settings, .c = c };
+    if (pv_ctx_create(NULL, &q.ctx) != PV_OK) return false;
+    q.a = pvi_arena_create(q.ctx);
+    const bool good = q.a && pvi_cert_run_read(q.ctx, q.a, settings, &q.run) == PV_OK && agrees(&q);
+    pvi_arena_free(q.a);
+    pv_ctx_free(q.ctx);
+    return good;
+}
+
+static bool fits(question *q)
+{
+    return pvi_cert_domain(q->ctx, q->a, &q->run, q->c) != PVI_MISFIT;
+}
+
+/* Where the word auto would be a name as any other. */
+static bool has(const pvi_json *settings, const char *key)
+{
+    return pvi_json_get(settings, key) != NULL;
+}
+
+ROW(layers)
+{
+    return (!said && !has(settings, "model.layers")) || ask(settings, c, fits);
+}
+
+/* The loss's own bound of a gradient, or what was set where that is less. */
+static bool clipped(question *q)
+{
+    const double set = number(q->settings, "clip"), C = q->c->clip_gradient;
+    double G, L;
+    if (!(C >= PVI_CLIP_MIN && C <= PVI_CLIP_MAX)) return false;
+    if (pvi_cert_domain(q->ctx, q->a, &q->run, q->c) != PVI_FITS) return isnan(set) || C <= set * (1.0 + 1e-12);
+    q->run.model->constants(q->run.model_cfg, &q->run.dom, &G, &L);
+    return isnan(set) ? C <= G * (1.0 + 1e-12) : near(C, fmin(set, G));
+}
+
+ROW(clip_gradient)
+{
+    (void)said;
+    return ask(settings, c, clipped);
+}
+
+enum { MOST_WEIGHTS = 1 << 20 }; /* of Hessians; no plan holds as many */
+
+/* (4) */
+static bool weighed(question *q)
+{
+    const pv_model_ops *m = q->run.model;
+    const pv_optimizer_ops *opt = q->run.opt;
+    pv_joint joint = { .grad = q->c->clip_gradient };
+    const double C = joint.grad;
+    const pv_problem prob = { .ctx = q->ctx, .d = q->c->weights, .n = q->c->rows, .G = C, .joint = &joint };
+    if (!opt->ask[0].query->parts || !opt->weigh) return true;
+    if (!m->hess || prob.d > MOST_WEIGHTS || !(C >= PVI_CLIP_MIN && C <= PVI_CLIP_MAX)) return false;
+    if (pvi_cert_domain(q->ctx, q->a, &q->run, q->c) != PVI_FITS) return false;
+    m->hess->bounds(q->run.model_cfg, &q->run.dom, &joint);
+    if (!(joint.hess >= 0x1p-40 && joint.hess <= 0x1p40)) return false;
+    opt->weigh(q->run.opt_cfg, &prob, &joint);
+    if (!(joint.scale >= 0x1p-200 && joint.scale <= 0x1p200)) return false;
+    pvi_query query = { .ops = opt->ask[0].query,
+                        .prob = &prob,
+                        .dom = &q->run.dom,
+                        .model = m,
+                        .cfg = q->run.model_cfg,
+                        .joint = joint };
+    return query.ops->open(&query, q->ctx) == PV_OK &&
+           fabs(query.bound.absent - q->c->clip_norm) <= 1e-5 * q->c->clip_norm;
+}
+
+ROW(weight)
+{
+    return !said || ask(settings, c, weighed);
+}
+
+/* Passes over the rows. */
+ROW(epochs)
+{
+    const double passes = rint((double)c->rows / c->batch);
+    (void)settings;
+    if (!said) return true;
+    if (said->type != PVI_JNUM || !(passes <= 0x1p53) || c->queries < 1) return false;
+    return said->num == (double)((c->queries - 1) / (int64_t)fmax(1.0, passes) + 1);
+}
+
+enum { MOST_WORK = 10000000 }; /* epochs times the length of a schedule; of more, only that it may change the noise */
+
+/* The same tree, up to rounding. */
+static bool same_events(const pv_event *x, const pv_event *y)
+{
+    if (x->kind != y->kind || x->n != y->n || fabs(x->a - y->a) > 1e-9 * fabs(y->a)) return false;
+    const pv_event *i = x->sub, *k = y->sub;
+    for (; i && k && x->kind == PV_EV_SEQ; i = i->next, k = k->next)
+        if (!same_events(i, k)) return false;
+    return !i == !k && (!i || same_events(i, k));
+}
+
+/* (5) */
+static bool planned(question *q)
+{
+    const pvi_cert *c = q->c;
+    const pv_optimizer_ops *opt = q->run.opt;
+    const pvi_sampler_ops *sampler = pvi_sampler_named(c->sampler);
+    const pvi_json *passes = pvi_json_get(q->settings, "optimizer.epochs");
+    const pvi_json *schedule = pvi_json_get(q->settings, "optimizer.noise");
+    const pv_event leaf = { .kind = opt->ask[0].mech->event, .a = c->noise_multiplier };
+    const pv_event *total;
+    if (!sampler || opt->ask[1].query || number(q->settings, "optimizer.steps") != (double)c->queries ||
+        !epochs(q->settings, passes, c))
+        return false;
+    if (passes && passes->num * (double)(strlen(schedule->text) + 1) > MOST_WORK) return true;
+    const pv_planned one = { .event = pvi_sampler_event(sampler, c->batch / (double)c->rows, &leaf, q->a) };
+    const pv_problem prob = { .ctx = q->ctx, .d = c->weights, .n = c->rows, .batch = c->batch, .planned = &one };
+    return one.event && opt->plan(q->run.opt_cfg, &prob, q->a, &total) == PV_OK && same_events(total, c->events);
+}
+
+ROW(schedule)
+{
+    (void)said;
+    return !has(settings, "optimizer.noise") || ask(settings, c, planned);
+}
+
+/* ---- (6) ---------------------------------------------------------------------------------------------------------- */
+
+/* NAN: the model does not fit. */
+static double smoothness_of(question *q)
+{
+    double G, L = NAN;
+    if (pvi_cert_domain(q->ctx, q->a, &q->run, q->c) == PVI_FITS)
+        q->run.model->constants(q->run.model_cfg, &q->run.dom, &G, &L);
+    return L;
+}
+
+static bool smooth(question *q)
+{
+    return isfinite(smoothness_of(q)); /* not with cross-entropy: what clipping leaves of it need not be convex */
+}
+
+static bool as_smooth(question *q)
+{
+    return near(constant(q->c, "smoothness"), smoothness_of(q));
+}
+
+ROW(smooth_loss)
+{
+    (void)said;
+    return !c->conditional || ask(settings, c, smooth);
+}
+
+ROW(smoothness)
+{
+    (void)said;
+    return !c->conditional || ask(settings, c, as_smooth);
+}
+
+SIMPLE(conditional_epochs, !c->conditional || (said && said->type == PVI_JNUM && said->num == constant(c, "epochs")))
+
+/* Only an optimizer that has such a bound may name one, and not with a penalty that is left to the gradient. */
+ROW(has_conditional)
+{
+    const pv_optimizer_ops *opt = said && said->type == PVI_JSTR
+                                      ? (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, said->text)
+                                      : NULL;
+    (void)settings;
+    return !c->conditional || (opt && opt->conditional);
+}
+
+ROW(convex_penalty)
+{
+    const pv_reg_ops *reg =
+        said && said->type == PVI_JSTR ? (const pv_reg_ops *)(const void *)pv_find(PV_KIND_reg, said->text) : NULL;
+    (void)settings;
+    return !c->conditional || (reg && reg->props & PV_CONVEX && (reg->prox || !reg->grad));
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------------- */
 
 const pvi_said_twice pvi_cert_said_twice[] = {
     { "private", "privacy", 2, privacy },
     { "model", "model", 2, model },
     { "weights", "model", 2, weights },
+    { "weights", "model.layers", 3, layers },
+    { "weights", "data.labels", 3, layers },
     { "optimizer", "optimizer", 2, optimizer },
     { "optimizer", "data.norm", 2, largest_value },
     { "mechanism", "mechanism", 2, mechanism },
@@ -262,6 +456,7 @@ const pvi_said_twice pvi_cert_said_twice[] = {
     { "noise_multiplier_max", "optimizer.noise", 2, noise },
     { "clip_norm", "clip", 2, clip_norm },
     { "clip_norm_gradient", "clip", 3, clip_gradient },
+    { "clip_norm", "optimizer.weight", 3, weight },
     { "sampler", "sampler", 2, sampler },
     { "batch", "sampler.batch", 2, batch },
     { "rows", "data.rows", 2, rows },
@@ -273,10 +468,19 @@ const pvi_said_twice pvi_cert_said_twice[] = {
     { "releases", "optimizer.steps", 3, steps },
     { "releases", "optimizer.growth", 3, growth },
     { "releases", "optimizer.share", 3, share },
+    { "queries", "optimizer.epochs", 3, epochs },
+    { "events", "optimizer.noise", 3, schedule },
     { "conditional", "optimizer.output", 2, last_alone },
     { "conditional", "optimizer.momentum", 2, no_momentum },
     { "conditional", "optimizer.step", 2, step },
     { "conditional", "reg.lambda", 2, shrinkage },
+    { "conditional", "optimizer", 3, has_conditional },
+    { "conditional", "optimizer.epochs", 3, conditional_epochs },
+    { "conditional", "reg", 3, convex_penalty },
+    { "conditional", "model.loss", 3, smooth_loss },
+    { "conditional", "model.radius", 3, smoothness },
+    { "conditional", "model.gamma", 3, smoothness },
+    { "conditional", "model.scale", 3, smoothness },
     { NULL, NULL, 0, NULL },
 };
 
@@ -287,6 +491,20 @@ static const pvi_json *said_of(const pvi_json *settings, const char *key)
     return !v || v->type == PVI_JNULL || is_text(v, "auto") ? NULL : v;
 }
 
+/* Are these all the settings of a run, with values that they can have? */
+static pv_status can_be_set(pv_ctx *ctx, const char *name, const pvi_json *settings)
+{
+    char why[256];
+    pvi_cert_run run;
+    pv_arena *a = pvi_arena_create(ctx);
+    if (!a) return pvi_nomem(ctx);
+    const pv_status s = pvi_cert_run_read(ctx, a, settings, &run);
+    pvi_arena_free(a);
+    if (s == PV_OK || s == PV_E_NOMEM) return s;
+    snprintf(why, sizeof why, "%s", pv_ctx_errmsg(ctx));
+    return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: settings: %s", name, why);
+}
+
 static pv_status compare(pv_ctx *ctx, const char *name, const pvi_json *settings, const pvi_cert *c)
 {
     const pv_optimizer_ops *opt = optimizer_of(c);
@@ -295,6 +513,10 @@ static pv_status compare(pv_ctx *ctx, const char *name, const pvi_json *settings
     if (strcmp(c->mechanism, own->head.name) != 0 || !(own->relations & 1u << c->relation))
         return pvi_fail(ctx, PV_E_VERIFY,
                         "%s: does not hold: the optimizer has no proof for this mechanism under this relation", name);
+    if (c->version >= 3) {
+        const pv_status s = can_be_set(ctx, name, settings);
+        if (s != PV_OK) return s;
+    }
     for (const pvi_said_twice *t = pvi_cert_said_twice; t->key; t++)
         if (c->version >= t->since && !t->agrees(settings, said_of(settings, t->key), c))
             return pvi_fail(ctx, PV_E_VERIFY, "%s: does not hold: %s is not what the setting %s says", name, t->field,

@@ -158,10 +158,35 @@ static pv_status keep_pair(pv_plan *plan, const char *key, const char *value)
     return PV_OK;
 }
 
-pv_status pv_plan_set(pv_plan *plan, const char *key, const char *value)
+/* Other words for the same settings: the field's, and names that settings had. */
+static const struct {
+    const char *word, *key;
+} aliases[] = {
+    { "adjacency", "budget.relation" },
+    { "clipping_norm", "clip" },
+    { "clip_norm", "clip" },
+    { "max_grad_norm", "clip" },
+    { "noise_multiplier", "budget.noise_multiplier" },
+    { "batch_size", "sampler.batch" },
+    { "learning_rate", "optimizer.step" },
+    { "optimizer.learning_rate", "optimizer.step" },
+    { "optimizer.step_size", "optimizer.step" },
+    { "optimizer.precondition", "optimizer.share" },
+    { "model.augmentation_multiplicity", "model.augment" },
+};
+
+static const char *key_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(word, aliases[i].word) == 0) return aliases[i].key;
+    return word;
+}
+
+pv_status pv_plan_set(pv_plan *plan, const char *word, const char *value)
 {
     PVI_FENV;
-    if (!plan || !key || !value) return PV_E_ARG;
+    if (!plan || !word || !value) return PV_E_ARG;
+    const char *key = key_of(word);
     if (pvi_param_find(pvi_settings_params, key))
         return pvi_param_set(plan->ctx, plan->arena, "", pvi_settings_params, &plan->s, key, value);
     if (strncmp(key, "data.", 5) == 0 && pvi_param_find(pvi_data_params, key + 5))

@@ -189,6 +189,24 @@ static void both_spellings_mean_the_same(void **state)
     PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "did you mean accountant.conversion?"));
 }
 
+/* The field's words set the settings they stand for, and what is written has the settings' own names. */
+static void other_words(void **state)
+{
+    (void)state;
+    pv_plan *p;
+    char *json;
+    PVT_OK(pv_plan_create(ctx, &p));
+    PVT_OK(pv_plan_set(p, "learning_rate", "0.5"));
+    PVT_OK(pv_plan_set(p, "max_grad_norm", "2"));
+    PVT_OK(pv_plan_set(p, "adjacency", "replace"));
+    PVT_OK(pv_plan_dump(p, &json));
+    PVT_TRUE(strstr(json, "\"optimizer.step\": \"0.5\"") && strstr(json, "\"clip\": 2") &&
+             strstr(json, "\"budget.relation\": \"replace\""));
+    PVT_TRUE(!strstr(json, "learning_rate") && !strstr(json, "adjacency"));
+    pv_string_free(ctx, json);
+    pv_plan_free(p);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
@@ -197,6 +215,7 @@ int main(void)
         CASE(every_general_setting),
         CASE(every_setting_of_every_accountant),
         CASE(both_spellings_mean_the_same),
+        CASE(other_words),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -73,13 +73,17 @@ static void check_numbers(pv_ctx *ctx, const uint8_t *p, const uint8_t *end)
     c.epsilon = next_f64(&p, end);
     c.delta = next_f64(&p, end);
     c.delta_draws = pvi_draws_share(c.epsilon, c.delta);
-    c.settings = "{}"; /* those of the fixture name its delta */
     c.noise_multiplier = one.a = fabs(next_f64(&p, end));
     c.clip_norm = next_f64(&p, end);
     c.rounding_allowance = next_f64(&p, end);
     c.epsilon_replace = next_f64(&p, end);
     const double T = next_f64(&p, end);
     all.n = all2.n = c.queries = c.kinds[0].count = T >= 1 && T < 1e9 ? (int64_t)T : 3;
+    char steps[32]; /* settings that say nothing of the numbers but the number of releases */
+    snprintf(steps, sizeof steps, "%lld", (long long)all.n);
+    c.settings = fixture_with(FIXTURE_SETTINGS, "optimizer.steps", steps);
+    c.settings = fixture_with(c.settings, "budget.delta", "\"auto\"");
+    c.settings = fixture_with(c.settings, "budget.epsilon", "1000000");
     c.sensitivity = c.clip_norm + c.rounding_allowance;
     c.noise_stddev = c.noise_multiplier * c.sensitivity;
     half.a = c.noise_stddev / (2 * c.clip_norm);

@@ -1,5 +1,6 @@
 /* test_certificate.c - a certificate holds exactly as it was written, and no other way. */
 #include "cert_fixture.h"
+#include "plan/job.h"
 #include "pvtest.h"
 
 #include <locale.h>
@@ -156,7 +157,8 @@ static void forged_numbers_are_refused(void **state)
     FORGE("delta is not", c.delta = 1);
     FORGE("delta is not", c.delta = -1e-5);
     FORGE("delta is not", c.delta = NAN);
-    FORGE("more than the claimed", (c.delta = 1e-7, c.delta_draws = 1e-7 / 1024, c.settings = "{}"));
+    FORGE("more than the claimed", (c.delta = 1e-7, c.delta_draws = 1e-7 / 1024,
+                                    c.settings = fixture_with(FIXTURE_SETTINGS, "budget.delta", "\"auto\"")));
     FORGE("delta_draws is not", c.delta_draws = 0);
     FORGE("delta_draws is not", c.delta_draws = NAN);
     FORGE("(replace)", c.epsilon_replace = fixture_epsilon(16.25, 100, 1e-5) * (1 - 2e-9));
@@ -227,23 +229,25 @@ static void forged_names_are_refused(void **state)
 static void forged_settings_are_refused(void **state)
 {
     (void)state;
-    static const char *const forged_settings[] = {
-        "{\"model\":\"squared\"}",  "{\"optimizer\":\"sgd\"}",
-        "{\"mechanism\":\"ball\"}", "{\"budget.relation\":\"replace\"}",
-        "{\"privacy\":\"off\"}",    "{\"budget.delta\":1e-06}",
-        "{\"privacy\":1}",
+    static const char *const other[][2] = {
+        { "model", "\"squared\"" }, { "mechanism", "\"ball\"" }, { "budget.relation", "\"replace\"" },
+        { "privacy", "\"off\"" },   { "budget.delta", "1e-06" },
     };
-    for (size_t i = 0; i < sizeof forged_settings / sizeof *forged_settings; i++)
-        FORGE("is not what the setting", c.settings = forged_settings[i]);
-    FORGE("batch is not what the setting sampler.batch says", c.settings = "{\"sampler.batch\":500}");
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        FORGE("is not what the setting", c.settings = fixture_with(FIXTURE_SETTINGS, other[i][0], other[i][1]));
+    FORGE("batch is not what the setting sampler.batch says",
+          c.settings = fixture_with(FIXTURE_SETTINGS, "sampler.batch", "500"));
     FORGE("sampler is not what the setting sampler says", c.batch = 10000);
-    FORGE("queries is not what the setting optimizer.steps says", c.settings = "{\"optimizer.steps\":101}");
-    FORGE("releases is not what the setting optimizer.steps says", c.settings = "{\"optimizer.steps\":99}");
-    FORGE("noise_multiplier is not", c.settings = "{\"budget.noise_multiplier\":16}");
-    FORGE("clip_norm is not what the setting clip says", c.settings = "{\"clip\":0.5}");
-    FORGE("epsilon is not what the setting budget.epsilon says", c.settings = "{\"budget.epsilon\":0.5}");
+    FORGE("queries is not what the setting optimizer.steps says",
+          c.settings = fixture_with(FIXTURE_SETTINGS, "optimizer.steps", "101"));
+    FORGE("releases is not what the setting optimizer.steps says",
+          c.settings = fixture_with(FIXTURE_SETTINGS, "optimizer.steps", "99"));
+    FORGE("noise_multiplier is not", c.settings = fixture_with(FIXTURE_SETTINGS, "budget.noise_multiplier", "16"));
+    FORGE("clip_norm is not what the setting clip says", c.settings = fixture_with(FIXTURE_SETTINGS, "clip", "0.5"));
+    FORGE("epsilon is not what the setting budget.epsilon says",
+          c.settings = fixture_with(FIXTURE_SETTINGS, "budget.epsilon", "0.5"));
     FORGE("row_norm is not what the setting data.row_norm says",
-          (c.row_norm = 7, c.settings = "{\"data.row_norm\":1}"));
+          (c.row_norm = 7, c.settings = fixture_with(FIXTURE_SETTINGS, "data.row_norm", "1")));
     static const pv_event faint = { .kind = PV_EV_GAUSSIAN, .a = 1e6 }, faint2 = { .kind = PV_EV_GAUSSIAN, .a = 5e5 };
     static const pv_event quiet[2] = { { .kind = PV_EV_GAUSSIAN, .a = 32.5, .next = &quiet[1] },
                                        { .kind = PV_EV_REPEAT, .n = 99, .sub = &faint } };
@@ -256,8 +260,103 @@ static void forged_settings_are_refused(void **state)
     FORGE("no proof", (c.optimizer = "fw-l1", c.settings = "{}", c.kinds[0].kind = "selection"));
     FORGE("no proof", (c.optimizer = "prgd", c.settings = "{}", c.kinds[0].kind = "gradient of one row"));
     pvi_cert c = fixture_cert();
-    c.settings = "{\"budget.delta\":\"auto\",\"other\":7}";
+    c.settings = fixture_with(FIXTURE_SETTINGS, "budget.delta", "\"auto\"");
     PVT_OK(forged(&c));
+}
+
+/* From version 3 on every setting is there, none else, and each has a value that it can have. */
+static void settings_that_no_run_has(void **state)
+{
+    (void)state;
+    static const char *const refused[][3] = {
+        { "budget.epsilon", "1e15", "between" },
+        { "budget.epsilon", "\"auto\"", "between" },
+        { "budget.epsilon", "\"2\"", "another type" },
+        { "budget.delta", "1", "between" },
+        { "data.bias", "-1", "between" },
+        { "data.bias", "null", "another type" },
+        { "data.chunk", "17.5", "between" },
+        { "data.norm", "\"x\"", "is needed" },
+        { "data.norm", "1", "another type" },
+        { "data.format", "\"x\"", "names no reader" },
+        { "data.labels", "[]", "another type" },
+        { "data.labels", "true", "another type" },
+        { "sampler", "\"x\"", "is needed" },
+        { "sampler", "5", "another type" },
+        { "privacy", "1", "another type" },
+        { "model", "\"x\"", "model names none" },
+        { "model", "\"glm\"", "model names no loss" },
+        { "model", "null", "another type" },
+        { "reg", "\"x\"", "reg names none" },
+        { "reg", "\"l2\"", "reg.lambda is missing" },
+        { "set", "\"x\"", "set names none" },
+        { "set", "\"l1ball\"", "set.radius is missing" },
+        { "mechanism", "\"auto\"", "names none" },
+        { "accountant", "\"x\"", "names none" },
+        { "accountant", "\"auto\"", "names none" },
+        { "optimizer", "\"auto\"", "optimizer names none" },
+        { "optimizer", "\"fw-l2\"", "momentum is none" },
+        { "optimizer.momentum", "1e308", "between" },
+        { "optimizer.momentum", "-0.5", "between" },
+        { "optimizer.step", "0", "between" },
+        { "optimizer.step", "-1", "between" },
+        { "optimizer.steps", "\"auto\"", "is auto" },
+        { "optimizer.output", "\"first\"", "is needed" },
+        { "data.chunk", "8,\"run.seed\":1", "data.chunk" },
+        { "data.chunk", "16,\"run.seed\":1", "run.seed is none" },
+        { "data.chunk", "16,\"data.path\":\"x\"", "data.path is none" },
+        { "data.chunk", "16,\"other\":7", "other is none" },
+        { "data.chunk", "16,\"model.layers\":\"dense\"", "model.layers is none" },
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        FORGE(refused[i][2], c.settings = fixture_with(FIXTURE_SETTINGS, refused[i][0], refused[i][1]));
+    FORGE("is missing", c.settings = "{}");
+    FORGE("model is missing", c.settings = "{" FIXTURE_PGD "}");
+    FORGE("optimizer.steps is missing", c.settings = "{" FIXTURE_COMMON "}");
+    pvi_cert c = fixture_cert();
+    static const char *const may[][2] = { { "optimizer.step", "1e30" },
+                                          { "optimizer.step", "\"auto\"" },
+                                          { "data.chunk", "1e3" } };
+    for (size_t i = 0; i < sizeof may / sizeof *may; i++) {
+        c.settings = fixture_with(FIXTURE_SETTINGS, may[i][0], may[i][1]);
+        PVT_CHECK(forged(&c) == PV_OK, "%s: %s", may[i][0], pv_ctx_errmsg(ctx));
+    }
+}
+
+/* One setting after the other left out. */
+static void every_setting_is_there(void **state)
+{
+    (void)state;
+    int left_out = 0;
+    for (const char *at = FIXTURE_SETTINGS + 1, *end; *at; at = end + 1, left_out++) {
+        char settings[4096];
+        end = at + strcspn(at, ",}");
+        pvi_cert c = fixture_cert();
+        snprintf(settings, sizeof settings, "%.*s%s", (int)(at - FIXTURE_SETTINGS) - (*end == '}'), FIXTURE_SETTINGS,
+                 *end == '}' ? "}" : end + 1);
+        c.settings = settings;
+        PVT_CHECK(forged(&c) == PV_E_VERIFY, "accepted: %s", settings);
+        PVT_CHECK(strstr(pv_ctx_errmsg(ctx), "is missing"), "%s", pv_ctx_errmsg(ctx));
+        if (*end == '}') break;
+    }
+    PVT_IS(left_out, 37);
+}
+
+/* The settings of no plug-in are the planner's. */
+static void general_settings_are_those_of_a_plan(void **state)
+{
+    (void)state;
+    const pv_param *c = pvi_cert_general;
+    for (const pv_param *p = pvi_settings_params; p->key; p++) {
+        if (pvi_cert_is_local(p->key)) continue;
+        PVT_CHECK(c->key, "%s is missing", p->key);
+        assert_string_equal(c->key, p->key);
+        PVT_CHECK(c->type == p->type && c->lo == p->lo && c->hi == p->hi && isnan(c->def) == isnan(p->def), "%s",
+                  p->key);
+        PVT_CHECK(!c->choices == !p->choices && (!c->choices || strcmp(c->choices, p->choices) == 0), "%s", p->key);
+        c++;
+    }
+    PVT_TRUE(!c->key);
 }
 
 static void forged_events_are_refused(void **state)
@@ -353,7 +452,8 @@ static void sampled(void **state)
     }
     PVT_OK(pvi_account(ctx, "best", PV_REL_REPLACE, &all, c.delta - c.delta_draws, &cost_replace));
     c.sampler = "poisson";
-    c.settings = "{\"sampler\":\"poisson\",\"sampler.batch\":\"auto\"}";
+    const char *const own = fixture_with(FIXTURE_SETTINGS, "sampler", "\"poisson\"");
+    c.settings = fixture_with(own, "budget.epsilon", "1000");
     c.batch = 200;
     c.events = c.events_replace = &all;
     c.noise_multiplier = c.noise_stddev = 2;
@@ -364,15 +464,20 @@ static void sampled(void **state)
     c.epsilon_replace = pvi_cert_claim(cost_replace.epsilon, INFINITY);
     PVT_TRUE(cost_replace.group_bound);
     PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
-    static const char *const other_batches[] = { "{\"sampler\":\"cyclic\"}", "{\"sampler\":\"fixed\"}",
-                                                 "{\"sampler\":\"full\"}", "{}",
-                                                 "{\"sampler\":\"poisson\",\"sampler.batch\":100}" };
+    const char *const mine = c.settings;
+    static const char *const others[][2] = { { "sampler", "\"cyclic\"" },
+                                             { "sampler", "\"fixed\"" },
+                                             { "sampler", "\"full\"" },
+                                             { "sampler", "\"auto\"" },
+                                             { "sampler.batch", "100" } };
     for (int i = 0; i < 5; i++) {
-        c.settings = other_batches[i];
+        c.settings = fixture_with(mine, others[i][0], others[i][1]);
         PVT_IS(forged(&c), PV_E_VERIFY);
         PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "is not what the setting sampler"));
     }
-    c.settings = "{\"sampler\":\"poisson\",\"sampler.batch\":200}";
+    c.settings = fixture_with(FIXTURE_SETTINGS, "sampler.batch", "200");
+    c.settings = fixture_with(c.settings, "sampler", "\"poisson\"");
+    c.settings = fixture_with(c.settings, "budget.epsilon", "1000");
     PVT_CHECK(forged(&c) == PV_OK, "%s", pv_ctx_errmsg(ctx));
     c.batch = 400;
     c.events = &more; /* twice the rate costs more than was claimed */
@@ -394,7 +499,12 @@ static void selections(void **state)
     static const pv_event all = { .kind = PV_EV_REPEAT, .n = 100, .sub = &one };
     static const pv_event all_replace = { .kind = PV_EV_REPEAT, .n = 100, .sub = &other };
     pvi_cert c = fixture_cert();
-    c.settings = "{}";
+    c.settings =
+        "{" FIXTURE_COMMON ",\"optimizer.steps\":100,\"optimizer.output\":\"last\",\"optimizer.step\":\"auto\","
+        "\"optimizer.calibration\":\"default\"}";
+    c.settings = fixture_with(c.settings, "optimizer", "\"fw-l1\"");
+    c.settings = fixture_with(c.settings, "mechanism", "\"select\"");
+    c.settings = fixture_with(c.settings, "budget.epsilon", "2");
     c.optimizer = "fw-l1";
     c.mechanism = "select";
     c.kinds[0].kind = "selection";
@@ -420,7 +530,7 @@ static void replace_headline(void **state)
     (void)state;
     pvi_cert c = fixture_cert();
     c.relation = PV_REL_REPLACE;
-    c.settings = "{\"budget.relation\":\"replace\"}";
+    c.settings = fixture_with(FIXTURE_SETTINGS, "budget.relation", "\"replace\"");
     PVT_IS(forged(&c), PV_E_VERIFY); /* the sensitivity of zero-out */
     c.sensitivity = 2.0;
     c.noise_stddev = 65.0;
@@ -634,6 +744,9 @@ int main(void)
         CASE(forged_numbers_are_refused),
         CASE(forged_names_are_refused),
         CASE(forged_settings_are_refused),
+        CASE(settings_that_no_run_has),
+        CASE(every_setting_is_there),
+        CASE(general_settings_are_those_of_a_plan),
         CASE(forged_events_are_refused),
         CASE(sequences),
         CASE(sampled),

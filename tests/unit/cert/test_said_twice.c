@@ -1,7 +1,7 @@
 /* test_said_twice.c - what a certificate says twice is compared: every row of the table in cert_settings.c.
  *
  * For each row, over the certificates of tests/corpus: the row holds for what privet wrote, and another value of the
- * setting or of the field is seen by the row and refused by verifying. */
+ * setting or of the field is seen by the row and refused by verifying.  Then forgeries by hand, with what is said of each. */
 #include "corpus.h"
 #include "pvtest.h"
 
@@ -121,9 +121,123 @@ static void every_row_is_compared(void **state)
     }
 }
 
+/* Forgeries that keep everything else: a text in the place of another, in the settings or in the conditional bound. */
+typedef struct forgery {
+    const char *file, *from, *to, *says; /* says NULL: it holds */
+} forgery;
+static int tried;
+
+static const forgery forgeries[] = {
+    { "sbcd-hidden", "\"model.radius\":4", "\"model.radius\":9", "conditional is not what the setting model.radius" },
+    { "sbcd-hidden", "\"model.radius\":4", "\"model.radius\":\"auto\"", "model.radius is auto" },
+    { "sbcd-hidden", "\"model.gamma\":1", "\"model.gamma\":2", "conditional is not" },
+    { "sbcd-hidden", "\"model.scale\":2", "\"model.scale\":20", "conditional is not" },
+    { "sbcd-hidden", "\"model.loss\":\"squared\"", "\"model.loss\":\"cross-entropy\"", "model.loss says" },
+    { "sbcd-hidden", "\"model.loss\":\"squared\"", "\"model.loss\":\"auto\"", "model.loss says" }, /* of classes */
+    { "sbcd-hidden", "\"model.loss\":\"squared\"", "\"model.loss\":\"logistic\"", "model.loss=logistic" },
+    { "sbcd-hidden", "\"smoothness\":17", "\"smoothness\":8.5", "conditional is not" },
+    { "sbcd-hidden", "\"optimizer.epochs\":30", "\"optimizer.epochs\":7", "optimizer.epochs says" },
+    { "sbcd-hidden", "\"optimizer.momentum\":0", "\"optimizer.momentum\":\"auto\"", "optimizer.momentum is auto" },
+    { "sbcd-hidden", "\"reg.lambda\":1,", "", "reg.lambda is missing" },
+    { "weight-10", "\"optimizer.weight\":10", "\"optimizer.weight\":0.1",
+      "clip_norm is not what the setting optimizer.weight" },
+    { "weight-10", "\"optimizer.weight\":10,", "", "optimizer.weight is missing" },
+    { "weight-10", "\"optimizer.weight\":10", "\"optimizer.weight\":1e+250", "optimizer.weight says" },
+    { "paper-tr", "\"optimizer.weight\":1", "\"optimizer.weight\":2", "optimizer.weight says" },
+    { "model-softmax-tr", "\"optimizer.weight\":0.7", "\"optimizer.weight\":7", "optimizer.weight says" },
+    { "noise-linear", "linear:2,1", "linear:3,1", "events is not what the setting optimizer.noise" },
+    { "noise-linear", "linear:2,1", "x", "optimizer.noise says" },
+    { "noise-linear", "linear:2,1", "auto", "optimizer.noise says" },
+    { "noise-linear", "\"linear:2,1\"", "null", "optimizer.noise is of another type" },
+    { "noise-table", "table:1,2,3", "table:1,3,2", "optimizer.noise says" },
+    { "model-mlp", "dense4,relu,dense", "dense5,relu,dense", "weights is not what the setting model.layers" },
+    { "model-mlp", "dense4,relu,dense", "x", "model.layers says" },
+    { "model-mlp", "dense4,relu,dense", "auto", "model.layers says" },
+    { "model-mlp", "\"0,1,2\"", "\"0,1\"", "weights is not" },
+    { "model-cnn", "conv2x3", "conv3x3", "model.layers says" },
+    { "model-cnn", "\"12x12x1\"", "null", NULL }, /* a file may bring the shape of its images */
+    { "model-cnn", "\"12x12x1\"", "\"9x16x1\"", "model.layers says" },
+    { "model-softmax", "\"0,1,2\"", "\"0,1,2,3\"", "weights is not what the setting data.labels" },
+    { "model-softmax", "\"0,1,2\"", "\"0,1/2,3,4\"", NULL }, /* perhaps the name of a file */
+    { "clip-by-hand", "\"clip\":0.25", "\"clip\":0.75", "clip_norm_gradient is not what the setting clip" },
+    { "pgd-zero-out-full", "\"sampler\":\"full\"", "\"sampler\":\"x\"", "sampler=x" },
+    { "pgd-zero-out-full", "\"sampler\":\"full\"", "\"sampler\":5", "sampler is of another type" },
+    { "pgd-zero-out-full", "\"data.chunk\":262144,", "", "data.chunk is missing" },
+};
+
+/* `from` with one text in the place of another; NULL: it is not there. */
+static const char *with(pv_arena *a, const char *text, const forgery *f)
+{
+    const char *at = text ? strstr(text, f->from) : NULL;
+    if (!at) return NULL;
+    pvi_str b = { .ctx = ctx };
+    pvi_str_add(&b, text, (size_t)(at - text));
+    pvi_str_puts(&b, f->to);
+    pvi_str_puts(&b, at + strlen(f->from));
+    const char *out = pvi_arena_strdup(a, b.s, b.len);
+    pvi_str_free(&b);
+    return out;
+}
+
+static void forge(const char *path, const char *name, void *user)
+{
+    const forgery *f = user;
+    const size_t n = strlen(f->file);
+    pvi_cert c, back;
+    char *text, *json;
+    size_t len;
+    if (strncmp(name, f->file, n) != 0 || strcmp(name + n, ".json") != 0) return;
+    tried++;
+    pv_arena *a = pvi_arena_create(ctx);
+    PVT_OK(pvi_file_read(ctx, path, 1 << 20, &text, &len));
+    PVT_OK(pvi_cert_parse(ctx, a, name, text, len, &c));
+    const char *settings = with(a, c.settings, f), *conditional = with(a, c.conditional, f);
+    PVT_CHECK(settings || conditional, "%s: no %s", name, f->from);
+    if (settings) c.settings = settings;
+    if (conditional) c.conditional = conditional;
+    PVT_OK(pvi_cert_write(ctx, &c, &json));
+    PVT_OK(pvi_cert_parse(ctx, a, "c", json, strlen(json), &back));
+    const pv_status s = pvi_cert_verify(ctx, "c", &back);
+    PVT_CHECK(s == (f->says ? PV_E_VERIFY : PV_OK), "%s: %s: %d %s", name, f->to, s, pv_ctx_errmsg(ctx));
+    PVT_CHECK(!f->says || strstr(pv_ctx_errmsg(ctx), f->says), "%s: %s: %s", name, f->to, pv_ctx_errmsg(ctx));
+    pvi_free(ctx, json);
+    pvi_free(ctx, text);
+    pvi_arena_free(a);
+}
+
+static void forgeries_are_refused(void **state)
+{
+    (void)state;
+    tried = 0;
+    for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
+        forgery f = forgeries[i];
+        corpus_each("certificates-v3", ".json", forge, &f);
+    }
+    PVT_IS(tried, sizeof forgeries / sizeof *forgeries);
+}
+
+/* What version 2 let pass goes on to verify: settings that are missing or out of range. */
+static void version_2_stays_as_it_is(void **state)
+{
+    (void)state;
+    static const forgery passed[] = {
+        { "sbcd-hidden", "\"model.radius\":4", "\"model.radius\":9", NULL },
+        { "weight-10", "\"optimizer.weight\":10", "\"optimizer.weight\":0.1", NULL },
+        { "pgd-zero-out-full", "\"data.chunk\":262144,", "", NULL },
+        { "pgd-zero-out-full", "\"data.bias\":1,", "\"data.bias\":-1,", NULL },
+    };
+    tried = 0;
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        forgery f = passed[i];
+        corpus_each("certificates-v2", ".json", forge, &f);
+    }
+    PVT_IS(tried, sizeof passed / sizeof *passed);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
-    const struct CMUnitTest all[] = { CASE(every_row_is_compared) };
+    const struct CMUnitTest all[] = { CASE(every_row_is_compared), CASE(forgeries_are_refused),
+                                      CASE(version_2_stays_as_it_is) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
