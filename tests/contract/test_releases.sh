@@ -18,7 +18,7 @@ offences=$(
         [ "$text" = none ] || grep -rnE "(strcmp|pv_find|is_text)\([^\"]*\"$text\"\)" src include |
             grep -v '^src/api/account_request.c:' || true # curve sbcd is a word of requests
         [ "$kind" = mechanism ] || grep -rnE "&pv_${kind}_$name\b" src |
-            grep -vE "^src/[a-z/]*/(${kind}|opt|acct|reader|set)_$name[a-z.]*:|^src/(reg/mirror|acct/acct_gaussian)\.c:" || true
+            grep -vE "^src/[a-z/]*/(${kind}|opt|acct|reader|set)_${name}[a-z.]*:|^src/(reg/mirror|acct/acct_gaussian)\.c:" || true
     done
 )
 if [ -n "$offences" ]; then
