@@ -38,11 +38,11 @@
  *           rows, where the loss is convex: of others' curvature second moments say little.  r = 4, in which margins
  *           change by about 4: (2) shortens steps that promise too much.  reach = 1; both chosen once by the gaps of
  *           docs/results/trust-region.md.  Without a metric both are lengths of w, and reach is 10, or 0.3 for losses
- *           that are not
- *           convex.  With alpha there is no metric, r = sqrt(alpha/rho) and T = ceil(6 sqrt(rho) Delta / alpha^1.5),
- *           as the theory chooses them. weight 0.7: for logistic rows the Hessian then costs nothing beside the
- *           gradient (glm_joint.c). damping 0.3 for convex losses, whose noise was already clamped at 0; 1 for
- *           others: less and the lowest noise eigenvalue is taken for negative curvature. */
+ *           that are not convex.  With alpha there is no metric, r = sqrt(alpha/rho) and
+ *           T = ceil(6 sqrt(rho) Delta / alpha^1.5), as the theory chooses them.
+ *           weight 0.7: for logistic rows the Hessian then costs nothing beside the gradient (glm_joint.c).
+ *           damping 0.3 for convex losses, whose noise was already clamped at 0; 1 for others: less and the lowest
+ *           noise eigenvalue is taken for negative curvature. */
 #include "opt/trust_region.h"
 #include "opt/basins.h"
 
