@@ -3,7 +3,7 @@
  *
  *   (1)  noise_stddev = noise_multiplier * sensitivity
  *   (2)  sensitivity and replace_change follow from clip_norm and clip_norm_gradient by the planner's own formula
- *        (acct/sensitivity.c); version 2 had clip_norm alone, and replace_change was 2 clip_norm
+ *        (query/sensitivity.c); version 2 had clip_norm alone, and replace_change was 2 clip_norm
  *   (3)  every noisy leaf of the events has the mechanism's kind and a noise multiplier from noise_multiplier, the
  *        lowest, to noise_multiplier_max, the highest; stands under the recorded sampler at the rate batch / rows,
  *        and there are `queries` of them; the multiplier of a selection is 1 / its epsilon
@@ -14,10 +14,10 @@
  *   (5)  the recorded accountant, run again, gives at most the claimed epsilon: no tolerance
  *   (6)  epsilon_replace >= epsilon: a replaced row is a row left out and another put in
  *   (7)  the settings describe this run (cert_settings.c), and a run can have them (cert_run.c)
- *   (9)  rounding_allowance is at least twice the error of rounding as many numbers as there are weights to the grid
  *   (8)  `releases` counts every release once, by kinds that the optimizer asks for; a bound under further
  *        assumptions is below epsilon
  *   (9)  what follows from the mechanism and from delta_draws stands among the assumptions
+ *   (10) rounding_allowance is at least twice the error of rounding as many numbers as there are weights to the grid
  *
  * (1) to (4) hold up to the rounding of the few operations that made the numbers. */
 #include "cert.h"
@@ -252,7 +252,7 @@ static pv_status check_numbers(pv_ctx *ctx, const char *name, const pvi_cert *c)
     if (!near(c->noise_stddev, c->noise_multiplier * c->sensitivity)) /* (1) */
         return refuse(ctx, name, "noise_stddev is not noise_multiplier times sensitivity");
     if (!power_of_two(c->grid_spacing)) return refuse(ctx, name, "grid_spacing is not a power of two");
-    if (!(c->rounding_allowance >= 2.0 * pvi_grid_error(c->grid_spacing, c->weights) * (1.0 - 1e-9))) /* (9) */
+    if (!(c->rounding_allowance >= 2.0 * pvi_grid_error(c->grid_spacing, c->weights) * (1.0 - 1e-9))) /* (10) */
         return refuse(ctx, name, "rounding_allowance does not pay for the rounding to grid_spacing");
     return check_sensitivity(ctx, name, c);
 }

@@ -114,7 +114,7 @@ static pv_status open_query(pvi_job *j, pvi_release *r)
     r->q.dom = &j->dom;
     r->q.model = j->model.ops;
     r->q.cfg = j->model.cfg;
-    r->q.per_unit = j->sparse && r->q.ops == &pvi_query_gradient;
+    r->q.sparse = j->sparse;
     r->q.joint = j->joint;
     return r->q.ops->open(&r->q, j->ctx);
 }

@@ -26,6 +26,7 @@ typedef struct pvi_query { /* one that was opened; all borrowed                 
     int64_t length;  /* numbers in a sum                                                        */
     int64_t values;  /* numbers in an answer                                                    */
     pvi_bound bound; /* of what one unit adds to a sum                                          */
+    bool sparse;     /* CSR rows, of a model that puts them on the grid one by one                */
     bool per_unit;   /* units are rounded to the grid one by one: there are no float sums       */
     pv_joint joint;  /* queries of matrices                                                     */
 } pvi_query;

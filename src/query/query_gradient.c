@@ -12,6 +12,7 @@ static pv_status open(pvi_query *q, pv_ctx *ctx)
 {
     (void)ctx;
     q->length = q->values = q->prob->d;
+    q->per_unit = q->sparse; /* (2) */
     q->bound = (pvi_bound) { q->prob->G, 2.0 * q->prob->G };
     return PV_OK;
 }

@@ -228,7 +228,8 @@ static bool open_query(fixture *f, const pvi_query_ops *ops)
     f->q.ops = ops;
     f->q.prob = &f->prob;
     f->q.dom = &f->dom;
-    f->q.per_unit = !f->dense && f->q.model->grid_sum && ops == &pvi_query_gradient;
+    f->q.sparse = !f->dense && f->q.model->grid_sum;
+    f->q.per_unit = false;
     const pv_status s = ops->open(&f->q, ctx);
     if (s == PV_E_UNSUPPORTED) return false;
     PVT_OK(s);
