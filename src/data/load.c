@@ -177,15 +177,23 @@ static void say_what_is_public(const struct pv_load *job, const pvi_matrix *m)
                 job->cfg->outside == PVI_OUTSIDE_CLAMP ? "clamped" : "treated as missing");
 }
 
+static pv_status one_file_only(const struct pv_load *job, const pv_reader_ops *reader)
+{
+    const pv_plugin *h, *several = NULL;
+    for (int64_t i = 0; !several && (h = pv_nth(PV_KIND_reader, i)); i++)
+        if (((const pv_reader_ops *)(const void *)h)->parts) several = h;
+    return pvi_fail(job->ctx, PV_E_PARAM,
+                    "data.path=%s: data.format=%s reads one file; several work with data.format=%s", job->cfg->path,
+                    reader->head.name, several ? several->name : "none");
+}
+
 static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
 {
     const pv_reader_ops *reader;
     pv_status s = pvi_paths(job);
     if (s == PV_OK) s = pvi_source_open(job->ctx, job->file[0], job->cfg->max_expansion, &job->src);
     if (s == PV_OK) s = choose(job, &reader);
-    if (s == PV_OK && job->files > 1 && !reader->parts)
-        s = pvi_fail(job->ctx, PV_E_PARAM, "data.path=%s: data.format=%s reads one file, not several", job->cfg->path,
-                     reader->head.name);
+    if (s == PV_OK && job->files > 1 && !reader->parts) s = one_file_only(job, reader);
     if (s == PV_OK) s = reader->read(NULL, job);
     if (s == PV_OK) s = pvi_build_end(job->out, m);
     if (s == PV_OK) s = pvi_image_check(job, (*m)->domain.p - (job->cfg->bias != 0));
