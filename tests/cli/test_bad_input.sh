@@ -169,7 +169,7 @@ usage_error 'set=foo: no such set, there is l2ball, l1ball, linfball, box, simpl
 
 # ---- loss, penalty, set and optimiser that do not fit
 usage_error 'optimizer=fw-l1 needs a constraint set with vertices: set=l1ball, simplex or polytope' --optimizer fw-l1
-usage_error 'optimizer=fw-l1 chooses among vertices, and set=l2ball has too many: use set=l1ball, simplex or polytope' \
+usage_error 'optimizer=fw-l1 needs a constraint set with vertices: set=l1ball, simplex or polytope' \
     --optimizer fw-l1 set=l2ball
 usage_error 'optimizer=fw-l1 has no step for reg=l1: use reg=none, the set keeps w small' --optimizer fw-l1 set=l1ball reg=l1
 usage_error 'optimizer=fw-l2 needs a bounded constraint set (set=l2ball, ...)' --optimizer fw-l2
