@@ -85,7 +85,8 @@ static double train(pv_ctx *ctx, const pvi_matrix *m, const char *steps, bool pr
     memset(&w, 0, sizeof w);
     pv_ctx_on_progress(ctx, tick, &w);
     if (pv_plan_create(ctx, &plan) != PV_OK) return 0;
-    const char *const set[][2] = { { "model", "mnist-cnn" },     { "model.augment", "1" },
+    const char *const set[][2] = { { "data.bias", "0" },         { "data.image", "28x28" },
+                                   { "model", "mnist-cnn" },     { "model.augment", "1" },
                                    { "optimizer", "sgd" },       { "optimizer.steps", steps },
                                    { "optimizer.step", "0.05" }, { "sampler", "poisson" },
                                    { "sampler.batch", "256" },   { "budget.noise_multiplier", "1.1" },

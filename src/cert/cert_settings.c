@@ -172,7 +172,7 @@ ROW(steps)
     if (!said) return true;
     if (said->type != PVI_JNUM) return false;
     if (!(said->num >= 1.0)) return false;
-    if (!optimizer_of(c)->ask[0].query->parts) return (double)c->queries == said->num;
+    if (!optimizer_of(c)->ask[0].query->parts) return made == said->num;
     if (isnan(growth) || said->num > MOST_STEPS) return made >= said->num;
     if (!(growth >= 1.0 && growth <= 1e4)) return false;
     return made == (double)pvi_spread_total(growth, (int64_t)said->num);

@@ -328,6 +328,25 @@ static void every_allocation_may_fail(void **state)
     pvt_table_free(t);
 }
 
+/* Second moments before the steps are releases of another kind. */
+static void preconditioned_steps_certify(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {
+        "optimizer", "pgd", "optimizer.steps", "30", "optimizer.share", "0.2", NULL
+    };
+    pvt_table *t = pvt_table_make(500, 4, 2, 1);
+    pv_plan *p = plan_with(pairs);
+    pv_result *r;
+    const char *json;
+    PVT_CHECK(pvi_run_matrix(p, &t->m, NULL, NULL, &r) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    PVT_OK(pv_result_certificate(r, &json));
+    PVT_TRUE(strstr(json, "second moments") != NULL);
+    pv_result_free(r);
+    pv_plan_free(p);
+    pvt_table_free(t);
+}
+
 /* Above 30 no share of delta pays for the accuracy of the draws: a run whose cost is at most 30 without that share
  * and above it with the share must have a certificate that holds, too. */
 static void budgets_next_to_the_limit_of_the_draws(void **state)
@@ -371,6 +390,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(certificates_verify, setup, teardown),
         cmocka_unit_test_setup_teardown(every_optimizer_certifies, setup, teardown),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(preconditioned_steps_certify, setup, teardown),
         cmocka_unit_test_setup_teardown(budgets_next_to_the_limit_of_the_draws, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);

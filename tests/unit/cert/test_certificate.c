@@ -328,7 +328,7 @@ static void every_setting_is_there(void **state)
 {
     (void)state;
     int left_out = 0;
-    for (const char *at = FIXTURE_SETTINGS + 1, *end; *at; at = end + 1, left_out++) {
+    for (const char *at = &FIXTURE_SETTINGS[1], *end; *at; at = end + 1, left_out++) {
         char settings[4096];
         end = at + strcspn(at, ",}");
         pvi_cert c = fixture_cert();
