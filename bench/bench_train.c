@@ -132,10 +132,10 @@ static void race(racer *r)
     check(pvi_rng_create(ctx, &rng));
     check(pvi_oracle_create(j, r->m, rng, NULL, NULL, &o));
     double *w = pv_arena_f64(a, j->prob.d);
-    void *st = pv_arena_get(a, j->opt->head.state_size);
-    if (!w || !st) abort();
+    void *st;
+    if (!w) abort();
     const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    pv_status s = j->opt->init ? j->opt->init(st, j->opt_cfg, &j->prob, a) : PV_OK;
+    pv_status s = pvi_optimizer_state(j, a, &st);
     for (int64_t t = 1; s == PV_OK; t++) s = j->opt->step(st, j->opt_cfg, &j->prob, t, o, w);
     r->wall = fmin(r->wall, seconds(CLOCK_MONOTONIC) - wall);
     r->cpu = fmin(r->cpu, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);

@@ -214,28 +214,28 @@ static double spent(const double curve[CURVE + 1], double fraction)
     return curve[k < 0 ? 0 : k > CURVE ? CURVE : k];
 }
 
-/* The arrays of the optimiser's state. */
-static bool make_state(const pvi_job *j, void *st, pv_arena *a)
+pv_status pvi_optimizer_state(const pvi_job *j, pv_arena *a, void **out)
 {
     const int64_t d = j->prob.d;
+    char *st = *out = pv_arena_get(a, j->opt->head.state_size);
+    if (!st) return pvi_nomem(j->ctx);
     for (const pv_state *s = j->opt->state; s && s->shape; s++) {
         double *x = pv_arena_f64(a, s->shape == PV_SQUARE ? d * d : d);
-        if (!x) return false;
-        memcpy((char *)st + s->offset, &x, sizeof x);
+        if (!x) return pvi_nomem(j->ctx);
+        memcpy(st + s->offset, &x, sizeof x);
     }
-    return true;
+    const pv_status s = j->opt->init ? j->opt->init(st, j->opt_cfg, &j->prob, a) : PV_OK;
+    return s == PV_E_NOMEM ? pvi_nomem(j->ctx) : s;
 }
 
 static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
 {
     const int64_t T = j->opt->steps(j->opt_cfg);
     double curve[CURVE + 1];
-    void *st = pv_arena_get(r->arena, j->opt->head.state_size);
-    pv_status s = PV_OK;
+    void *st;
+    pv_status s = pvi_optimizer_state(j, r->arena, &st);
 
-    if (!st || !make_state(j, st, r->arena)) return pvi_nomem(r->ctx);
-    if (j->opt->init && (s = j->opt->init(st, j->opt_cfg, &j->prob, r->arena)) != PV_OK)
-        return s == PV_E_NOMEM ? pvi_nomem(r->ctx) : s;
+    if (s != PV_OK) return s;
     spent_curve(j, curve);
     for (int64_t t = 1; s == PV_OK; t++) {
         if (!pvi_progress(r->ctx, "training", (double)(t - 1), (double)T, spent(curve, pvi_oracle_fraction(o))))
