@@ -46,9 +46,9 @@ FUZZ_SECONDS ?= 60
 sanitizers:
 	@sh tools/bootstrap.sh clang llvm
 	@sh tools/bootstrap.sh libclang-rt-$$(clang -dumpversion | sed 's/\..*//')-dev
-# Left out: checker and stat, hours of arithmetic on code that other tests reach too, and tests that are about the tree, the
-# Makefile, a browser or the installation, to which it makes no difference.
-UNCHECKED = contract/test_(tree|headers|symbols)|cli/test_(bootstrap|make|browser|install|readme)
+# Left out: checker and stat, arithmetic on code that other tests reach too; tests that are about the tree, the Makefile, a
+# browser or the installation, to which it makes no difference; and tests of minutes each, run by `make sanitize UNCHECKED=none`.
+UNCHECKED = contract/test_(tree|headers|symbols|replay|nets)$$|cli/test_(bootstrap|make|browser|install|readme|reproduce|contributing)|property/test_(extremes|mutants|utility)|unit/acct/test_(acct_loops|pld)$$
 sanitize: sanitizers
 	@$(MAKE) --no-print-directory everything $(CHECKED)
 	@$(CTEST) --test-dir build-asan -LE 'long|checker|stat' -E '$(UNCHECKED)' -j 2 --output-on-failure

@@ -308,8 +308,9 @@ typedef struct pv_mechanism_ops {
     /* Optional: what is compared instead of the sum, so many numbers; NULL: the sum itself. */
     int64_t (*scores)(const pv_noise *n);
     void (*score)(const pv_noise *n, const int64_t *sum, double *gradient, double *score);
-    /* out: `length` numbers, or the index chosen; times: the planned scale; sum is overwritten. */
-    void (*draw)(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, const double *score, double *out);
+    /* out: `length` numbers times unit, or the index chosen; times: the planned scale; sum is overwritten. */
+    void (*draw)(const pv_noise *n, pv_rng *rng, double times, double unit, int64_t *sum, const double *score,
+                 double *out);
 } pv_mechanism_ops;
 double pv_ball_delta(double distance, double radius, double d); /* of two balls: share of the volume not in common */
 double pv_ball_radius(double distance, double delta, double d); /* smallest radius with at most delta            */

@@ -171,11 +171,12 @@ static double distance(const pv_noise *n, double T)
     return T * pvi_ball_tv(n->length);
 }
 
-static void draw(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, const double *score, double *out)
+static void draw(const pv_noise *n, pv_rng *rng, double times, double unit, int64_t *sum, const double *score,
+                 double *out)
 {
     (void)score;
     if (!n->off) pvi_ball_add(rng, pvi_noise_scale(n, times), n->spacing, sum, n->length);
-    pvi_grid_value(sum, n->spacing, 1.0, out, n->length);
+    pvi_grid_value(sum, n->spacing, unit, out, n->length);
 }
 
 const pv_mechanism_ops pv_mechanism_ball = {

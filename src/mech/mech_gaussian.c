@@ -33,11 +33,12 @@ static double distance(const pv_noise *n, double T)
     return T * (double)n->length * pvi_normal_tv_per_draw();
 }
 
-static void draw(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, const double *score, double *out)
+static void draw(const pv_noise *n, pv_rng *rng, double times, double unit, int64_t *sum, const double *score,
+                 double *out)
 {
     (void)score;
     if (!n->off) pvi_normal_add(rng, pvi_noise_scale(n, times), n->spacing, sum, n->length);
-    pvi_grid_value(sum, n->spacing, 1.0, out, n->length);
+    pvi_grid_value(sum, n->spacing, unit, out, n->length);
 }
 
 const pv_mechanism_ops pv_mechanism_gaussian = {

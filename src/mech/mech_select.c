@@ -216,10 +216,11 @@ static void score(const pv_noise *n, const int64_t *sum, double *gradient, doubl
     p->set->scores(p->set_st, p->set_cfg, gradient, score, p->d);
 }
 
-static void draw(const pv_noise *n, pv_rng *rng, double times, int64_t *sum, const double *score, double *out)
+static void draw(const pv_noise *n, pv_rng *rng, double times, double unit, int64_t *sum, const double *score,
+                 double *out)
 {
     int64_t best = 0;
-    (void)sum;
+    (void)sum, (void)unit;
     if (!n->off) {
         *out = (double)pvi_select(rng, score, scores(n), pvi_noise_scale(n, times));
         return;

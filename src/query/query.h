@@ -51,7 +51,7 @@ typedef struct pvi_query_ops {
     size_t (*scratch)(const pvi_query *q, int64_t most);
     double (*rounding)(const pvi_query *q, int64_t m); /* L2 error of the float sum of m units          */
     void (*add)(const pvi_query *q, const void *model_state, const pv_rows *units, double spacing, pvi_lane *l);
-    /* out += share times the answer of the noisy sum: post-processing.                                */
+    /* Optional: out += share times the answer of the noisy sum, post-processing; NULL: the sum itself.     */
     void (*value)(const pvi_query *q, const double *noisy, double share, double *out);
     /* The verifier's question: what `other` follows from recorded bounds B of the whole and C of the gradient? */
     double (*other)(double B, double C, bool semidefinite);

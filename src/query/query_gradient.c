@@ -38,11 +38,6 @@ static void add(const pvi_query *q, const void *st, const pv_rows *units, double
     pvi_grid_add(l->g, spacing, l->sum, q->length);
 }
 
-static void value(const pvi_query *q, const double *noisy, double share, double *out)
-{
-    for (int64_t i = 0; i < q->length; i++) out[i] += share * noisy[i];
-}
-
 static double other(double B, double C, bool semidefinite)
 {
     (void)C, (void)semidefinite;
@@ -62,6 +57,5 @@ const pvi_query_ops pvi_query_gradient = {
     .scratch = scratch,
     .rounding = rounding,
     .add = add,
-    .value = value,
     .other = other,
 };

@@ -272,7 +272,7 @@ static pv_status begin(pv_oracle *o, const double *at)
 
 /* ---- 4: the draw ----------------------------------------------------------------------------------------------- */
 
-static void draw(pv_oracle *o, double times)
+static void draw(pv_oracle *o, double times, double unit, double *out)
 {
     const pv_noise *n = &o->now->noise;
     const pv_mechanism_ops *mech = o->now->kind->mech;
@@ -280,28 +280,47 @@ static void draw(pv_oracle *o, double times)
                             mech->scores ? mech->scores(n) : n->length };
     if (mech->score) mech->score(n, o->lane[0].sum, o->noisy, o->score);
     if (o->tap) o->tap(o->tap_user, &seen, NULL);
-    mech->draw(n, o->rng, times, o->lane[0].sum, o->score, o->noisy);
-    if (o->tap) o->tap(o->tap_user, &seen, o->noisy);
+    mech->draw(n, o->rng, times, unit, o->lane[0].sum, o->score, out);
+    if (o->tap) o->tap(o->tap_user, &seen, out);
 }
 
 /* ---- a release, and as many of them as an answer takes --------------------------------------------------------- */
 
-/* out += share times the answer; `events` of them are spent on one sum. */
-static pv_status release(pv_oracle *o, int k, const double *at, int64_t events, double factor, double share,
+/* Is the answer what was drawn, with nothing to be made of it or added to it? */
+static bool is_direct(const pvi_release *r, int64_t sums)
+{
+    return r->kind->mech->scores || (!r->q.ops->value && sums == 1);
+}
+
+/* out += share times the noisy sum, or what the query makes of it. */
+static void add_answer(const pv_oracle *o, double share, double *out)
+{
+    const pvi_query *q = &o->now->q;
+    if (q->ops->value) {
+        q->ops->value(q, o->noisy, share, out);
+        return;
+    }
+    for (int64_t i = 0; i < q->length; i++) out[i] += share * o->noisy[i];
+}
+
+/* One of `sums` that an answer takes; `events` are spent on it. */
+static pv_status release(pv_oracle *o, int k, const double *at, int64_t events, int64_t sums, double factor,
                          double *out)
 {
     const double times = events == 1 ? factor : pv_up(factor / pvi_down(sqrt((double)events), 1), 2);
+    const bool direct = is_direct(&o->job->release[k], sums);
     pv_status s;
     o->now = &o->job->release[k];
     o->parts = &o->split[k];
     if ((s = spend(o, k, events, factor)) != PV_OK || (s = begin(o, at)) != PV_OK) return s;
     draw_sample(o);
     sum_units(o);
-    if (o->comm->rank == 0) draw(o, times);
-    if ((s = o->comm->share(o->comm, PV_OK, o->noisy, o->now->q.length)) != PV_OK) return s;
-    if (o->now->kind->mech->scores) *out = o->noisy[0]; /* the index chosen */
-    else o->now->q.ops->value(&o->now->q, o->noisy, share / o->now->batch, out);
-    return PV_OK;
+    const double share = 1.0 / (double)sums / o->now->batch;
+    double *to = direct ? out : o->noisy;
+    if (o->comm->rank == 0) draw(o, times, direct ? share : 1.0, to);
+    s = o->comm->share(o->comm, PV_OK, to, o->now->kind->mech->scores ? 1 : o->now->q.length);
+    if (s == PV_OK && !direct) add_answer(o, share, out);
+    return s;
 }
 
 pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *out)
@@ -311,10 +330,10 @@ pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *ou
     const int64_t sums = r->sampler->whole ? 1 : how.events, each = how.events / sums;
     const size_t size = sizeof *out * (size_t)(r->kind->mech->scores ? 1 : r->q.values);
     pv_status s = PV_OK;
-    memset(out, 0, size);
+    if (!is_direct(r, sums)) memset(out, 0, size);
     for (int64_t i = 0; s == PV_OK && i < sums;
          i++) /* a sample for every event; every unit serves them all at once */
-        s = release(o, k, at, each, how.factor, 1.0 / (double)sums, out);
+        s = release(o, k, at, each, sums, how.factor, out);
     if (s != PV_OK) memset(out, 0, size);
     return s;
 }

@@ -78,7 +78,7 @@ static void above(const pv_mechanism_ops *m, float g, double noise_scale, double
         int64_t acc = 0;
         double out;
         pvi_grid_add(&g, h, &acc, 1);
-        m->draw(&(pv_noise) { .scale = noise_scale, .spacing = h, .length = 1 }, rng, 1.0, &acc, NULL, &out);
+        m->draw(&(pv_noise) { .scale = noise_scale, .spacing = h, .length = 1 }, rng, 1.0, 1.0, &acc, NULL, &out);
         for (int c = 0; c < CUTS; c++) count[c] += out > cut[c];
     }
 }

@@ -34,7 +34,7 @@ static void uniform_in_the_volume(void **state)
         for (int i = 0; i < reps; i++) {
             double norm2 = 0;
             memset(x, 0, sizeof x);
-            m->draw(&(pv_noise) { .scale = R, .spacing = h, .length = d }, rng, 1.0, x, NULL, out);
+            m->draw(&(pv_noise) { .scale = R, .spacing = h, .length = d }, rng, 1.0, 1.0, x, NULL, out);
             for (int j = 0; j < d; j++) norm2 += (double)x[j] * h * ((double)x[j] * h);
             const double r = sqrt(norm2) / R;
             PVT_CHECK(r <= 1 + pvi_grid_error(h, d) / R * 1.001, "d = %d: outside, %.17g", d, r);

@@ -14,7 +14,7 @@ static void draw(void)
     const pv_mechanism_ops *m = (const pv_mechanism_ops *)pv_find(PV_KIND_mechanism, "gaussian");
     PVT_TRUE(m && m->norm == PV_L2 && m->event == PV_EV_GAUSSIAN);
     memset(x, 0, sizeof x);
-    m->draw(&(pv_noise) { .scale = scale, .spacing = h, .length = N }, rng, 1.0, x, NULL, out);
+    m->draw(&(pv_noise) { .scale = scale, .spacing = h, .length = N }, rng, 1.0, 1.0, x, NULL, out);
 }
 
 static double z(int i)

@@ -35,7 +35,7 @@ static int add_noise(const void *arg)
     int64_t x[3] = { 0 };
     double out[3];
     fesetround(c->rounding);
-    m->draw(&(pv_noise) { .scale = c->scale, .spacing = c->spacing, .length = 3 }, rng, 1.0, x, NULL, out);
+    m->draw(&(pv_noise) { .scale = c->scale, .spacing = c->spacing, .length = 3 }, rng, 1.0, 1.0, x, NULL, out);
     return 0;
 }
 
