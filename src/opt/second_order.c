@@ -86,8 +86,8 @@ pv_status pvi_second_init(pvi_second *s, const pvi_second_cfg *c, const pv_probl
 {
     s->left = pvi_second_total(c);
     s->g = pv_arena_f64(a, p->d + p->d * p->d);
-    s->H = s->g + p->d;
     if (!s->g || pvi_trust_open(&s->trust, p->d, a) != PV_OK) return PV_E_NOMEM;
+    s->H = s->g + p->d;
     pvi_loop_init(&s->loop, &c->loop);
     return PV_OK;
 }
