@@ -60,8 +60,9 @@ typedef struct pvi_job {
     bool features_measured;
     char image[72]; /* shape of images that was found, not declared; "": none                              */
     pv_problem prob;
-    bool sparse;    /* CSR rows, of a model that adds them to the grid one by one                          */
-    pv_joint joint; /* constants of second derivatives, and how the optimiser weighs them                  */
+    bool sparse;     /* CSR rows, of a model that adds them to the grid one by one                          */
+    bool transforms; /* rows may be replaced by dense ones in other coordinates                            */
+    pv_joint joint;  /* constants of second derivatives, and how the optimiser weighs them                  */
     pvi_release release[PV_MOST_ASKS]; /* by the optimiser's asks; up to `releases`, where `asked`            */
     int releases;
     pv_planned planned[PV_MOST_ASKS]; /* what the optimiser knows of them                                    */

@@ -46,7 +46,7 @@ static pv_status set_clip(pvi_job *j)
 
 /* ---- samplers -------------------------------------------------------------------------------------------------- */
 
-/* A release of ask k; every release of a plan is on samples alike. */
+/* A release of ask k; every release of a plan is on samples alike: the first decides how large they are. */
 static pv_status set_sample(pvi_job *j, int k, pvi_release *r)
 {
     const pvi_settings *s = &j->plan->s;
@@ -63,7 +63,8 @@ static pv_status set_sample(pvi_job *j, int k, pvi_release *r)
     if (s->batch > n)
         return pvi_fail(j->ctx, PV_E_PARAM, "sampler.batch=%g is more than the %lld rows there are", s->batch,
                         (long long)j->dom.n);
-    pvi_release_sample(r, s->batch, n);
+    pvi_release_sample(r, k > 0 && !j->release[0].sampler->whole ? j->release[0].batch : s->batch, n);
+    if (k > 0 && j->release[0].sampler->whole) r->sampler = j->release[0].sampler, pvi_release_sample(r, NAN, n);
     return PV_OK;
 }
 
@@ -114,7 +115,7 @@ static pv_status open_query(pvi_job *j, pvi_release *r)
     r->q.dom = &j->dom;
     r->q.model = j->model.ops;
     r->q.cfg = j->model.cfg;
-    r->q.sparse = j->sparse;
+    r->q.sparse = j->sparse && !j->transforms;
     r->q.joint = j->joint;
     return r->q.ops->open(&r->q, j->ctx);
 }
@@ -130,12 +131,13 @@ pv_status pvi_job_releases(pvi_job *j)
     j->prob.planned = j->planned;
     if ((s = open_second(j)) != PV_OK || (s = j->opt->resolve(j->opt_cfg, &j->prob)) != PV_OK) return s;
     if (j->opt->weigh) j->opt->weigh(j->opt_cfg, &j->prob, &j->joint);
-    for (int k = 0; s == PV_OK && k < PV_MOST_ASKS && j->opt->ask[k].query; k++) {
+    for (int k = 0; k < PV_MOST_ASKS && j->opt->ask[k].query; k++) {
         const pv_ask_row *ask = &j->opt->ask[k];
-        if (ask->wanted && !ask->wanted(j->opt_cfg)) continue;
-        j->releases = k + 1;
-        j->release[k].asked = true;
-        s = open_query(j, &j->release[k]);
+        j->release[k].asked = !ask->wanted || ask->wanted(j->opt_cfg);
+        if (j->release[k].asked) j->releases = k + 1;
+        j->transforms |= j->release[k].asked && ask->query->transforms;
     }
+    for (int k = 0; s == PV_OK && k < j->releases; k++)
+        if (j->release[k].asked) s = open_query(j, &j->release[k]);
     return s;
 }

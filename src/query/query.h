@@ -44,8 +44,9 @@ typedef struct pvi_query_ops {
     int64_t full, sampled,
         mean; /* units of one float sum: of every unit, of a sample at most, of a sample on average */
     double batch_share, batch_most; /* a sample unless set: one in so many, at most so many            */
-    bool parts;                     /* a gradient is one part of what is bounded                                   */
-    bool takes_weights;             /* asked at a point                                                           */
+    bool transforms;    /* its answers transform the rows of later queries: they become dense                */
+    bool parts;         /* a gradient is one part of what is bounded                                   */
+    bool takes_weights; /* asked at a point                                                           */
     /* length, values and bound from problem, domain and model; or refuses.                           */
     pv_status (*open)(pvi_query *q, pv_ctx *ctx);
     size_t (*scratch)(const pvi_query *q, int64_t most);

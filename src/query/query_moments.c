@@ -59,6 +59,7 @@ const pvi_query_ops pvi_query_moments = {
     .mean = 96,
     .batch_share = 10.0,
     .batch_most = INFINITY,
+    .transforms = true,
     .open = open,
     .scratch = scratch,
     .rounding = rounding,
