@@ -33,7 +33,10 @@
 extern "C" {
 #endif
 
-#define PV_VERSION "0.1.0"
+#define PV_VERSION       "0.1.0"
+#define PV_VERSION_MAJOR 0
+#define PV_VERSION_MINOR 1
+#define PV_VERSION_PATCH 0
 PV_API const char *pv_version(void); /* of the library actually linked */
 
 /* Could the call do its job?  Values are pinned: never renumbered, never reused. */
@@ -47,6 +50,7 @@ typedef enum pv_status {
     PV_E_IO = 21,
     PV_E_FORMAT = 22,  /* input file; the message has line and column     */
     PV_E_RNG = 23,     /* no secure randomness; there is no fallback      */
+    PV_E_CANCELLED = 24, /* the progress callback returned false          */
     PV_E_BUDGET = 30,  /* refused: more than the budget                   */
     PV_E_PLAN = 31,    /* run asked for a release it had not planned      */
     PV_E_VERIFY = 32,  /* a certificate or model that does not hold       */
@@ -55,12 +59,11 @@ typedef enum pv_status {
 } pv_status;
 PV_API const char *pv_status_name(pv_status s);
 
-/* How did a successful run end?  An outcome, never an error. */
-
 typedef struct pv_ctx pv_ctx;       /* allocator, logger, threads, last error message */
 typedef struct pv_plan pv_plan;     /* what would run; no data touched yet             */
 typedef struct pv_result pv_result; /* weights, certificate                            */
-typedef struct pv_model pv_model;   /* weights, settings and certificate, from a file  */
+typedef struct pv_model pv_model;   /* weights, settings and certificate               */
+typedef struct pv_data pv_data;     /* where rows come from: files, memory, a stream   */
 
 typedef struct pv_alloc {
     void *(*get)(void *self, size_t n);
@@ -87,10 +90,101 @@ PV_API void pv_ctx_on_log(pv_ctx *ctx, pv_log_fn fn, void *user);
 typedef bool (*pv_progress_fn)(void *user, const char *what, double done, double total, double epsilon);
 PV_API void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user);
 
+/* ---- rows ---------------------------------------------------------------------- */
+/* Where rows come from.  What they mean (schema, bounds, row norm, labels) is said by the data.* settings of the plan
+ * or model they are used with, for every source alike: a file and the same rows from memory give the same digest,
+ * certificate and, with the same seed, the same weights.
+ *   dense matrix  like a .npy file          CSR  like LIBSVM lines          Arrow, with a schema  like a CSV table
+ * With data.schema the columns of a matrix are the schema's in order, the label's left out where labels come apart.
+ *
+ * BORROWED: what a pv_data was made of must stay alive until pv_data_free, and must not change while a call that was
+ * given the pv_data is under way.  This is a privacy precondition: a row that changes between two releases can move
+ * them further than the noise was made for.  float32 rows whose values lie side by side are read where they are, never
+ * copied; everything else is encoded once per run.
+ * A pv_data may be used for several runs, one at a time; a stream or callback can be read once. */
+typedef enum pv_type { /* of an array; values are pinned */
+    PV_FLOAT32 = 1,
+    PV_FLOAT64 = 2,
+    PV_INT8 = 3,
+    PV_INT16 = 4,
+    PV_INT32 = 5,
+    PV_INT64 = 6,
+    PV_UINT8 = 7,
+    PV_UINT16 = 8,
+    PV_UINT32 = 9,
+    PV_UINT64 = 10,
+    PV_BOOL8 = 11 /* a byte: 0 or 1 */
+} pv_type;
+/* A path as data.path takes it; n paths, whose rows follow one another. */
+PV_MUST pv_status pv_data_file(pv_ctx *ctx, const char *path, pv_data **out);
+PV_MUST pv_status pv_data_files(pv_ctx *ctx, const char *const *paths, int64_t n, pv_data **out);
+/* Value j of row i is x[i row_stride + j column_stride]; strides count values, and neither is negative. */
+PV_MUST pv_status pv_data_dense(pv_ctx *ctx, const void *x, pv_type type, int64_t rows, int64_t columns,
+                                int64_t row_stride, int64_t column_stride, pv_data **out);
+/* Row i has the values ptr[i] .. ptr[i+1]-1 of val, in the columns idx, ascending from 0.  ptr and idx: PV_INT32 or
+ * PV_INT64 each; val: PV_FLOAT32 or PV_FLOAT64. */
+PV_MUST pv_status pv_data_csr(pv_ctx *ctx, int64_t rows, int64_t columns, const void *ptr, pv_type ptr_type,
+                              const void *idx, pv_type idx_type, const void *val, pv_type val_type, pv_data **out);
+/* Takes the stream over: it is released with the pv_data, also when this call fails. */
+struct ArrowArrayStream;
+PV_MUST pv_status pv_data_arrow(pv_ctx *ctx, struct ArrowArrayStream *stream, pv_data **out);
+/* Rows in batches, as a callback hands them over. */
+typedef struct pv_batch {
+    int64_t rows;                      /* of this batch, at least 1                                           */
+    const void *x;                     /* type and columns as declared below                                   */
+    int64_t row_stride, column_stride; /* as in pv_data_dense                                                  */
+    const void *y;                     /* labels, of y_type; NULL: no labels, in every batch or in none        */
+} pv_batch;
+/* Fills *batch, which stays valid until the next call, and returns PV_OK; PV_DONE: there are no more; any other
+ * status ends the run with it.  rows: in all, or -1 if unknown; another number is an error. */
+typedef pv_status (*pv_batch_fn)(void *user, pv_batch *batch);
+PV_MUST pv_status pv_data_batches(pv_ctx *ctx, pv_batch_fn next, void *user, int64_t rows, int64_t columns,
+                                  pv_type type, pv_type y_type, pv_data **out);
+/* Labels of their own, one a row, borrowed: numbers, or the words of classes. */
+PV_MUST pv_status pv_data_labels(pv_data *d, const void *y, pv_type type, int64_t n);
+PV_MUST pv_status pv_data_label_words(pv_data *d, const char *const *y, int64_t n);
+PV_API int64_t pv_data_rows(const pv_data *d); /* -1: not known before they are read */
+PV_API void pv_data_free(pv_data *d);
+
+/* The Arrow C data and stream interface (arrow.apache.org/docs/format/CDataInterface.html), for programs that have no
+ * Arrow library.  Its names and layout are fixed by that specification. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+struct ArrowSchema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    struct ArrowSchema **children, *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+struct ArrowArray {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    struct ArrowArray **children, *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+#endif
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+#endif
+
 /* ---- plan: settings, cost, run ------------------------------------------------ */
 PV_MUST pv_status pv_plan_create(pv_ctx *ctx, pv_plan **out);
 PV_API void pv_plan_free(pv_plan *plan);
 PV_MUST pv_status pv_plan_set(pv_plan *plan, const char *key, const char *value);
+PV_MUST pv_status pv_plan_set_f64(pv_plan *plan, const char *key, double value);
+PV_MUST pv_status pv_plan_set_i64(pv_plan *plan, const char *key, int64_t value);
 PV_MUST pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *name); /* --config */
 PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json); /* the same keys back        */
 /* Cost, noise, steps; reads data.path only where data.rows is not set.  The noise of one release, here and in
@@ -100,13 +194,28 @@ PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json); /* the same keys bac
 PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);
 PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub); /* reads as pv_plan_cost does */
 PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out);                  /* reserve, run, certify     */
+PV_MUST pv_status pv_plan_run_on(pv_plan *plan, pv_data *data, pv_result **out); /* rows of data, not data.path */
+/* The same numbers as in pv_plan_cost, where one call would otherwise have to read JSON.  data: NULL, or the rows
+ * that count where data.rows is not set. */
+typedef struct pv_cost {
+    double epsilon, epsilon_lower, epsilon_replace, delta; /* INFINITY, 0, INFINITY, 1 where nothing is private   */
+    double noise_multiplier, sensitivity;                  /* of one release                                      */
+    double clip_norm, batch;
+    int64_t rows, weights, steps;
+    bool is_private;
+    double reserved[8]; /* zeros */
+} pv_cost;
+PV_MUST pv_status pv_plan_cost_on(pv_plan *plan, pv_data *data, pv_cost *out);
 
 /* ---- result --------------------------------------------------------------------- */
 /* Copies at most cap weights to w and sets *d to how many there are. */
 PV_MUST pv_status pv_result_weights(const pv_result *r, double *w, int64_t cap, int64_t *d);
 PV_MUST pv_status pv_result_certificate(const pv_result *r, const char **json); /* lives with r */
 PV_MUST pv_status pv_result_summary(const pv_result *r, char **json);
+PV_MUST pv_status pv_result_cost(const pv_result *r, pv_cost *out);
 PV_MUST pv_status pv_result_save(const pv_result *r, const char *path); /* atomic: old file or new file */
+/* A model as if it had been saved and loaded, without the file; lives on its own. */
+PV_MUST pv_status pv_result_model(const pv_result *r, pv_model **out);
 PV_API void pv_result_free(pv_result *r);
 
 /* ---- post-processing of what was released ------------------------------------------- */
@@ -126,8 +235,28 @@ PV_MUST pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out);
 PV_MUST pv_status pv_model_certificate(const pv_model *m, const char **json);           /* lives with m */
 PV_MUST pv_status pv_model_schema(const pv_model *m, const char **json);                /* NULL: the data had none */
 PV_MUST pv_status pv_model_set(pv_model *m, const char *key, const char *value);        /* data.* keys of new data */
-PV_MUST pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv); /* NULL: standard output */
+PV_MUST pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv); /* atomic */
 PV_MUST pv_status pv_model_eval(pv_model *m, const char *data, char **json);
+/* What a model makes of one row: 0 classes is a number; outputs: scores, 1 (a number, a margin) or one per class. */
+typedef struct pv_model_info {
+    int64_t classes, outputs, features, weights;
+    bool is_private;
+    int64_t reserved[8]; /* zeros */
+} pv_model_info;
+PV_MUST pv_status pv_model_describe(const pv_model *m, pv_model_info *out);
+PV_MUST pv_status pv_model_class(const pv_model *m, int64_t k, const char **name); /* lives with m */
+/* Predictions into the caller's buffers, for exactly `rows` rows; NULL: not wanted. */
+typedef struct pv_predictions {
+    int64_t rows;
+    float *score;        /* rows x outputs: the prediction, the margin of class 1, or a score per class            */
+    double *probability; /* rows x classes: of a logistic link for a margin, else by softmax; not for numbers      */
+    int64_t *label;      /* the most likely class, 0 .. classes-1; not for numbers                                  */
+} pv_predictions;
+PV_MUST pv_status pv_model_predict_on(pv_model *m, pv_data *data, const pv_predictions *out);
+PV_MUST pv_status pv_model_eval_on(pv_model *m, pv_data *data, char **json);
+/* The lines of pv_model_predict to a callback, which returns false to stop. */
+typedef bool (*pv_write_fn)(void *user, const char *text, size_t size);
+PV_MUST pv_status pv_model_predict_to(pv_model *m, pv_data *data, pv_write_fn write, void *user);
 /* The model for other programs: format "onnx", "npz" or "safetensors"; see docs/export.md. */
 PV_MUST pv_status pv_model_export(const pv_model *m, const char *format, const char *path);
 PV_API void pv_model_free(pv_model *m);
