@@ -3,6 +3,24 @@
 
 #include <string.h>
 
+static bool print(void *user, const char *text, size_t size)
+{
+    (void)user;
+    return fwrite(text, 1, size, stdout) == size;
+}
+
+/* Scores to standard output; where it cannot take them, that is said instead of what followed from it. */
+static int print_scores(cli *c, pv_model *m)
+{
+    pv_data *rows;
+    pv_status s = pv_data_file(c->ctx, c->args.words[1], &rows);
+    if (s == PV_OK) s = pv_model_predict_to(m, rows, print, NULL);
+    pv_data_free(rows);
+    progress_clear();
+    const int code = flush_stdout(EXIT_DONE);
+    return code == EXIT_DONE && s != PV_OK ? fail(c, s) : code;
+}
+
 int cmd_predict(cli *c)
 {
     const char *out = c->args.out && strcmp(c->args.out, "-") != 0 ? c->args.out : NULL;
@@ -10,7 +28,9 @@ int cmd_predict(cli *c)
     if (c->args.json && !out) return usage("predict --json needs --out FILE: the scores are CSV");
     int code = out ? check_writable(out) : EXIT_DONE;
     if (code == EXIT_DONE) code = open_model(c, &m);
-    if (code == EXIT_DONE) {
+    if (code == EXIT_DONE && !out) {
+        code = print_scores(c, m);
+    } else if (code == EXIT_DONE) {
         const pv_status s = pv_model_predict(m, c->args.words[1], out);
         progress_clear();
         if (s != PV_OK) code = fail(c, s);

@@ -51,11 +51,11 @@ static pv_status cost_json(pvi_job *j, char **json)
 }
 
 /* A number of rows that nobody declared is counted, and public, as it is for a run; the rows decide nothing else. */
-static pv_status open_job(pv_plan *plan, pvi_job **out)
+static pv_status open_job(pv_plan *plan, pv_data *from, pvi_job **out)
 {
     pvi_matrix *m = NULL;
-    const bool count = plan->s.data.path && plan->s.data.rows == PV_AUTO_I64;
-    pv_status s = count ? pvi_plan_data(plan, &m) : PV_OK;
+    const bool count = (from || plan->s.data.path) && plan->s.data.rows == PV_AUTO_I64;
+    pv_status s = count ? pvi_plan_data(plan, from, &m) : PV_OK;
     if (s == PV_OK) s = pvi_job_create(plan, m, out);
     pvi_matrix_free(m);
     return s;
@@ -67,10 +67,22 @@ pv_status pv_plan_cost(pv_plan *plan, char **json)
     pvi_job *j;
     if (!plan || !json) return PV_E_ARG;
     *json = NULL;
-    pv_status s = open_job(plan, &j);
+    pv_status s = open_job(plan, NULL, &j);
     if (s != PV_OK) return s;
     s = cost_json(j, json);
     pvi_job_free(j);
+    return s;
+}
+
+pv_status pv_plan_cost_on(pv_plan *plan, pv_data *data, pv_cost *out)
+{
+    PVI_FENV;
+    pvi_job *j;
+    if (!plan || !out) return PV_E_ARG;
+    memset(out, 0, sizeof *out);
+    const pv_status s = open_job(plan, data, &j);
+    if (s == PV_OK) pvi_job_cost(j, out);
+    if (s == PV_OK) pvi_job_free(j);
     return s;
 }
 
@@ -80,7 +92,7 @@ pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub)
     pvi_job *j;
     pvi_cost cost;
     if (!plan || !eps_ub || !(delta > 0.0 && delta < 1.0)) return PV_E_ARG;
-    pv_status s = open_job(plan, &j);
+    pv_status s = open_job(plan, NULL, &j);
     if (s != PV_OK) return s;
     if (!j->private_run) s = pvi_fail(plan->ctx, PV_E_PARAM, "privacy=off has no epsilon");
     else s = pvi_account(plan->ctx, j->accountant, j->prob.relation, j->events, delta * (1.0 - 0x1p-10), &cost);

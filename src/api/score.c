@@ -1,20 +1,32 @@
-/* score.c - a model file at work: load, predict, evaluate.
+/* score.c - a model at work: from a file or a result, settings of new data, scores (predict.c makes use of them).
  *
  * New data is read with the settings the model was trained with (bounds, row norm, bias, schema);
  * pv_model_set changes those that describe the new file only. */
-#include <errno.h>
-
-#include "eval/eval.h"
 #include "api/scored.h"
 
-static pv_status open_model(pv_model *m, const char *path)
+/* Those of the file, or what labels are called where none were declared. */
+static pv_status name_classes(pv_model *m)
 {
-    pv_status s;
-    if ((s = pvi_model_read(m->ctx, m->arena, path, &m->file)) != PV_OK) return s;
-    s = pvi_cert_parse(m->ctx, m->arena, path, m->file.certificate, strlen(m->file.certificate), &m->cert);
+    const int64_t k = m->file.domain.classes;
+    m->class_name = pv_arena_get(m->arena, sizeof *m->class_name * (size_t)(k + 1));
+    if (!m->class_name) return pvi_nomem(m->ctx);
+    for (int64_t i = 0; i < k; i++) {
+        char text[24];
+        snprintf(text, sizeof text, "%lld", (long long)(k == 2 ? 2 * i - 1 : i));
+        m->class_name[i] =
+            m->file.class_names ? m->file.class_names[i] : pvi_arena_strdup(m->arena, text, strlen(text));
+        if (!m->class_name[i]) return pvi_nomem(m->ctx);
+    }
+    return PV_OK;
+}
+
+/* Settings, model and weights of m->file, made ready; `name` starts messages. */
+static pv_status open_model(pv_model *m, const char *name)
+{
+    pv_status s = pvi_cert_parse(m->ctx, m->arena, name, m->file.certificate, strlen(m->file.certificate), &m->cert);
     if (s != PV_OK) return s;
     if ((s = pv_plan_create(m->ctx, &m->plan)) != PV_OK) return s;
-    if ((s = pv_plan_load(m->plan, m->file.settings, strlen(m->file.settings), path)) != PV_OK) return s;
+    if ((s = pv_plan_load(m->plan, m->file.settings, strlen(m->file.settings), name)) != PV_OK) return s;
     m->plan->s.data.schema = m->file.schema; /* the text itself */
     const char *labels = m->plan->s.data.labels;
     if (labels && !strchr(labels, ',')) m->plan->s.data.labels = NULL; /* the file of other rows' labels, no list */
@@ -22,11 +34,36 @@ static pv_status open_model(pv_model *m, const char *path)
     const pv_model_ops *ops = m->choice.ops;
     if (ops->open && (s = ops->open(m->choice.cfg, &m->file.domain, m->ctx)) != PV_OK) return s;
     if (m->file.d != ops->dim(m->choice.cfg, &m->file.domain))
-        return pvi_fail(m->ctx, PV_E_FORMAT, "%s: %lld weights do not fit model=%s with %lld columns", path,
+        return pvi_fail(m->ctx, PV_E_FORMAT, "%s: %lld weights do not fit model=%s with %lld columns", name,
                         (long long)m->file.d, m->file.model, (long long)m->file.domain.p);
+    if ((s = name_classes(m)) != PV_OK) return s;
     m->st = pv_arena_get(m->arena, ops->head.state_size);
     if (!m->st) return pvi_nomem(m->ctx);
     return ops->begin(m->st, m->choice.cfg, &m->file.domain, m->file.w, 0, m->arena);
+}
+
+/* Fills m->file, with everything in the model's own arena. */
+typedef pv_status (*source_fn)(pv_model *m, const void *from);
+
+static pv_status make_model(pv_ctx *ctx, source_fn fill, const void *from, const char *name, pv_model **out)
+{
+    pv_model *m = pvi_alloc(ctx, sizeof *m);
+    if (!m) return pvi_nomem(ctx);
+    m->ctx = ctx;
+    m->arena = pvi_arena_create(ctx);
+    pv_status s = m->arena ? fill(m, from) : pvi_nomem(ctx);
+    if (s == PV_OK) s = open_model(m, name);
+    if (s != PV_OK) {
+        pv_model_free(m);
+        return s;
+    }
+    *out = m;
+    return PV_OK;
+}
+
+static pv_status from_file(pv_model *m, const void *path)
+{
+    return pvi_model_read(m->ctx, m->arena, path, &m->file);
 }
 
 pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out)
@@ -34,17 +71,22 @@ pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out)
     PVI_FENV;
     if (!ctx || !path || !out) return PV_E_ARG;
     *out = NULL;
-    pv_model *m = pvi_alloc(ctx, sizeof *m);
-    if (!m) return pvi_nomem(ctx);
-    m->ctx = ctx;
-    m->arena = pvi_arena_create(ctx);
-    const pv_status s = m->arena ? open_model(m, path) : pvi_nomem(ctx);
-    if (s != PV_OK) {
-        pv_model_free(m);
-        return s;
-    }
-    *out = m;
-    return PV_OK;
+    return make_model(ctx, from_file, path, path, out);
+}
+
+static pv_status from_result(pv_model *m, const void *result)
+{
+    return pvi_model_copy(m->ctx, m->arena, result, &m->file);
+}
+
+pv_status pv_result_model(const pv_result *r, pv_model **out)
+{
+    PVI_FENV;
+    pv_ctx *ctx;
+    if (!r || !out) return PV_E_ARG;
+    *out = NULL;
+    const pvi_model_file *file = pvi_result_file(r, &ctx);
+    return make_model(ctx, from_result, file, "model", out);
 }
 
 void pv_model_free(pv_model *m)
@@ -66,6 +108,29 @@ pv_status pv_model_schema(const pv_model *m, const char **json)
 {
     if (!m || !json) return PV_E_ARG;
     *json = m->file.schema;
+    return PV_OK;
+}
+
+pv_status pv_model_describe(const pv_model *m, pv_model_info *out)
+{
+    if (!m || !out) return PV_E_ARG;
+    const pv_domain *dom = &m->file.domain;
+    *out = (pv_model_info) { .classes = dom->classes,
+                             .outputs = m->choice.ops->outputs(m->choice.cfg, dom),
+                             .features = dom->p - (m->plan->s.data.bias != 0.0),
+                             .weights = m->file.d,
+                             .is_private = m->cert.is_private };
+    return PV_OK;
+}
+
+pv_status pv_model_class(const pv_model *m, int64_t k, const char **name)
+{
+    if (!m || !name) return PV_E_ARG;
+    *name = NULL;
+    if (k < 0 || k >= m->file.domain.classes)
+        return pvi_fail(m->ctx, PV_E_ARG, "class %lld: the model has %lld", (long long)k,
+                        (long long)m->file.domain.classes);
+    *name = m->class_name[k];
     return PV_OK;
 }
 
@@ -105,190 +170,53 @@ static void score_chunk(void *arg, int64_t task, int thread)
                               s->scratch + (size_t)thread * s->scratch_size);
 }
 
-static pv_status load_and_score(pv_model *m, const char *data, bool labels_optional, pvi_matrix **x, float **score,
-                                int64_t *outputs)
+static pv_status load(pv_model *m, pv_data *from, const char *path, bool labels_optional, pvi_matrix **x)
 {
     pvi_expect expect = pvi_model_expect(&m->choice);
     pvi_data_cfg cfg = m->plan->s.data;
-    scoring job = { .m = m, .chunk = 128 };
     const pv_domain *dom = &m->file.domain;
-
-    *score = NULL;
-    *x = NULL;
-    pv_status s = pvi_set_threads(m->ctx, (int)m->plan->s.threads);
-    if (s != PV_OK) return s;
-    cfg.path = data;
-    cfg.rows = PV_AUTO_I64; /* n of the training data says nothing about the new file */
+    cfg.path = path;
+    cfg.rows = PV_AUTO_I64; /* n of the training data says nothing about the new rows */
     if (expect.classes < 0) expect.classes = dom->classes;
     expect.features = dom->p - (cfg.bias != 0.0);
     expect.y_lo = dom->y_lo;
     expect.y_hi = dom->y_hi;
     expect.labels_optional = labels_optional;
-    if ((s = pvi_data_load(m->ctx, &cfg, &expect, x)) != PV_OK) return s;
-    job.x = *x;
-    job.outputs = *outputs = m->choice.ops->outputs(m->choice.cfg, dom);
+    return pvi_data_load(m->ctx, &cfg, &expect, from, x);
+}
+
+/* To `score`, which has room for every row. */
+static pv_status score_rows(const pv_model *m, const pvi_matrix *x, float *score)
+{
+    scoring job = { .m = m, .x = x, .score = score, .chunk = 128 };
+    const pv_domain *dom = &m->file.domain;
+    job.outputs = m->choice.ops->outputs(m->choice.cfg, dom);
     job.scratch_size = (m->choice.ops->scratch(m->choice.cfg, dom, job.chunk) + 63) & ~(size_t)63;
     pv_arena *a = pvi_arena_create(m->ctx);
     if (a) job.scratch = pv_arena_get(a, job.scratch_size * (size_t)pvi_threads(m->ctx));
-    *score = pvi_alloc(m->ctx, sizeof(float) * (size_t)((*x)->domain.n * job.outputs));
-    job.score = *score;
-    if (job.scratch && *score) pvi_parallel(m->ctx, ((*x)->domain.n + job.chunk - 1) / job.chunk, score_chunk, &job);
-    else s = pvi_nomem(m->ctx);
+    if (job.scratch) pvi_parallel(m->ctx, (x->domain.n + job.chunk - 1) / job.chunk, score_chunk, &job);
     pvi_arena_free(a);
-    return s;
+    return job.scratch ? PV_OK : pvi_nomem(m->ctx);
 }
 
-/* ---- predict -------------------------------------------------------------------------------------------- */
-
-static const char *class_name(const pv_model *m, int64_t k, char buf[24])
+pv_status pvi_score(pv_model *m, pv_data *from, const char *path, bool labels_optional, const pv_predictions *into,
+                    pvi_scores *out)
 {
-    if (m->file.class_names) return m->file.class_names[k];
-    if (m->file.domain.classes == 2) return k ? "1" : "-1";
-    snprintf(buf, 24, "%lld", (long long)k);
-    return buf;
+    *out = (pvi_scores) { .outputs = m->choice.ops->outputs(m->choice.cfg, &m->file.domain) };
+    pv_status s = pvi_set_threads(m->ctx, (int)m->plan->s.threads);
+    if (s == PV_OK) s = load(m, from, path, labels_optional, &out->x);
+    if (s != PV_OK) return s;
+    const int64_t n = out->x->domain.n;
+    if (into && into->rows != n)
+        return pvi_fail(m->ctx, PV_E_ARG, "buffers for %lld rows, and there are %lld", (long long)into->rows,
+                        (long long)n);
+    out->score = into ? into->score : NULL;
+    if (!out->score) out->score = out->own = pvi_alloc(m->ctx, sizeof *out->own * (size_t)(n * out->outputs));
+    return out->score ? score_rows(m, out->x, out->score) : pvi_nomem(m->ctx);
 }
 
-/* A field of a CSV file: quoted where it must be. */
-static void put_field(FILE *f, const char *s)
+void pvi_scores_free(pv_ctx *ctx, pvi_scores *s)
 {
-    if (!strpbrk(s, ",\"\r\n")) {
-        fputs(s, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *s; s++) {
-        if (*s == '"') fputc('"', f);
-        fputc(*s, f);
-    }
-    fputc('"', f);
-}
-
-static void put_number(FILE *f, double x)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.9g", x); /* a float, exactly */
-    for (char *c = text; *c; c++)
-        if (*c == ',') *c = '.'; /* the host's decimal sign */
-    fputs(text, f);
-}
-
-static void put_header(FILE *f, const pv_model *m, int64_t outputs)
-{
-    char buf[24];
-    if (m->file.domain.classes == 0) fputs("prediction", f);
-    else if (outputs == 1) fputs("prediction,margin,probability", f);
-    else fputs("prediction", f);
-    for (int64_t k = 0; outputs > 1 && k < outputs; k++) {
-        char name[256];
-        snprintf(name, sizeof name, "p(%s)", class_name(m, k, buf));
-        fputc(',', f);
-        put_field(f, name);
-    }
-    fputc('\n', f);
-}
-
-static void put_row(FILE *f, const pv_model *m, const float *score, int64_t outputs)
-{
-    char buf[24];
-    if (m->file.domain.classes == 0) {
-        put_number(f, score[0]);
-    } else if (outputs == 1) { /* margin of the second class; the probability is that of a logistic link */
-        put_field(f, class_name(m, score[0] > 0.0f, buf));
-        fputc(',', f);
-        put_number(f, score[0]);
-        fputc(',', f);
-        put_number(f, 1.0 / (1.0 + exp(-(double)score[0])));
-    } else {
-        int64_t best = 0;
-        double total = 0.0;
-        for (int64_t k = 1; k < outputs; k++)
-            if (score[k] > score[best]) best = k;
-        for (int64_t k = 0; k < outputs; k++) total += exp((double)score[k] - score[best]);
-        put_field(f, class_name(m, best, buf));
-        for (int64_t k = 0; k < outputs; k++) {
-            fputc(',', f);
-            put_number(f, exp((double)score[k] - score[best]) / total);
-        }
-    }
-    fputc('\n', f);
-}
-
-static void put_scores(FILE *f, const pv_model *m, const pvi_matrix *x, const float *score, int64_t outputs)
-{
-    put_header(f, m, outputs);
-    for (int64_t i = 0; i < x->domain.n && !ferror(f); i++) put_row(f, m, score + i * outputs, outputs);
-}
-
-pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv)
-{
-    PVI_FENV;
-    pvi_matrix *x;
-    float *score;
-    int64_t outputs;
-    pvi_atomic out;
-
-    if (!m || !data) return PV_E_ARG;
-    pv_status s = load_and_score(m, data, true, &x, &score, &outputs);
-    if (s == PV_OK && out_csv) {
-        s = pvi_atomic_open(m->ctx, out_csv, &out);
-        if (s == PV_OK) {
-            put_scores(out.f, m, x, score, outputs);
-            s = pvi_atomic_commit(&out);
-        }
-    } else if (s == PV_OK) { /* asked for by the caller: scores to standard output */
-        errno = 0;
-        put_scores(stdout, m, x, score, outputs); /* ends with the first write that fails */
-        const int failed = fflush(stdout) != 0 || ferror(stdout), why = errno;
-        if (failed)
-            s = pvi_fail(m->ctx, PV_E_IO, "standard output: cannot be written%s%s", why ? ": " : "",
-                         why ? strerror(why) : "");
-    }
-    pvi_free(m->ctx, score);
-    pvi_matrix_free(x);
-    return s;
-}
-
-/* ---- eval -------------------------------------------------------------------------------------------------- */
-
-static bool is_training_data(const pvi_cert *c, const pvi_matrix *x)
-{
-    char salted[65];
-    if (!c->data_digest) return false;
-    if (c->version < 3) return strcmp(x->digest, c->data_digest) == 0;
-    if (!c->data_salt) return false;
-    pvi_salted_digest(c->data_salt, x->digest, salted);
-    return strcmp(salted, c->data_digest) == 0;
-}
-
-pv_status pv_model_eval(pv_model *m, const char *data, char **json)
-{
-    PVI_FENV;
-    pvi_matrix *x;
-    float *score;
-    int64_t outputs;
-
-    if (!m || !data || !json) return PV_E_ARG;
-    *json = NULL;
-    pv_status s = load_and_score(m, data, false, &x, &score, &outputs);
-    if (s == PV_OK) {
-        pvi_str b = { .ctx = m->ctx };
-        pvi_jw w = { .out = &b, .indent = 2 };
-        pv_domain dom = m->file.domain;
-        dom.n = x->domain.n;
-        pvi_jw_open(&w, NULL, '{');
-        pvi_jw_bool(&w, "model_is_private", m->cert.is_private);
-        if (!m->cert.is_private) pvi_jw_str(&w, "warning", "NOT PRIVATE");
-        pvi_jw_bool(&w, "metrics_are_private", false); /* counts over these rows, without noise */
-        pvi_jw_bool(&w, "training_rows", is_training_data(&m->cert, x));
-        pvi_jw_f64(&w, "epsilon", m->cert.epsilon);
-        pvi_jw_f64(&w, "delta", m->cert.delta);
-        s = pvi_metrics_json(m->ctx, &dom, x->class_names, x->domain.n, score, x->y, &w);
-        pvi_jw_close(&w, '}');
-        pvi_str_puts(&b, "\n");
-        if (s == PV_OK) s = pvi_str_take(&b, json);
-        else pvi_str_free(&b);
-    }
-    pvi_free(m->ctx, score);
-    pvi_matrix_free(x);
-    return s;
+    pvi_free(ctx, s->own);
+    pvi_matrix_free(s->x);
 }

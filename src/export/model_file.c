@@ -432,3 +432,27 @@ pv_status pvi_model_read(pv_ctx *ctx, pv_arena *a, const char *path, pvi_model_f
     if (s != PV_OK) memset(out, 0, sizeof *out);
     return s;
 }
+
+/* ---- copying ------------------------------------------------------------------------------------------------ */
+
+static bool copy_text(pv_arena *a, const char *from, const char **out)
+{
+    *out = from ? pvi_arena_strdup(a, from, strlen(from)) : NULL;
+    return !from || *out;
+}
+
+pv_status pvi_model_copy(pv_ctx *ctx, pv_arena *a, const pvi_model_file *from, pvi_model_file *out)
+{
+    const size_t k = from->class_names ? (size_t)from->domain.classes : 0;
+    double *w = pv_arena_f64(a, from->d);
+    const char **names = pv_arena_get(a, (k + 1) * sizeof *names);
+    *out = *from;
+    bool ok = w && names && copy_text(a, from->model, &out->model) && copy_text(a, from->settings, &out->settings) &&
+              copy_text(a, from->certificate, &out->certificate) && copy_text(a, from->schema, &out->schema);
+    for (size_t i = 0; ok && i < k; i++) ok = copy_text(a, from->class_names[i], &names[i]);
+    if (!ok) return pvi_nomem(ctx);
+    memcpy(w, from->w, sizeof *w * (size_t)from->d);
+    out->w = w;
+    out->class_names = from->class_names ? names : NULL;
+    return PV_OK;
+}

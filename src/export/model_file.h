@@ -20,4 +20,6 @@ typedef struct pvi_model_file {
 pv_status pvi_model_digests(pv_ctx *ctx, const pvi_model_file *m, char header[65], char weights[65]);
 pv_status pvi_model_write(pv_ctx *ctx, const char *path, const pvi_model_file *m);
 pv_status pvi_model_read(pv_ctx *ctx, pv_arena *a, const char *path, pvi_model_file *out);
+/* The same model with everything in this arena. */
+pv_status pvi_model_copy(pv_ctx *ctx, pv_arena *a, const pvi_model_file *from, pvi_model_file *out);
 #endif

@@ -241,3 +241,24 @@ pv_status pvi_job_noise(pvi_job *j)
     if (s == PV_OK) s = set_noise(j);
     return s == PV_OK && j->private_run ? set_cost(j) : s;
 }
+
+void pvi_job_cost(const pvi_job *j, pv_cost *out)
+{
+    const pvi_release *r = &j->release[0];
+    *out = (pv_cost) { .epsilon = INFINITY,
+                       .epsilon_replace = INFINITY,
+                       .delta = 1.0,
+                       .clip_norm = r->q.bound.absent,
+                       .batch = j->prob.batch,
+                       .rows = j->dom.n,
+                       .weights = j->prob.d,
+                       .steps = j->opt->steps(j->opt_cfg),
+                       .is_private = j->private_run && j->plan->s.seed == PV_AUTO_I64 };
+    if (!j->private_run) return;
+    out->epsilon = j->cost.epsilon;
+    out->epsilon_lower = j->cost.epsilon_lower;
+    out->epsilon_replace = j->cost_replace.epsilon;
+    out->delta = j->prob.delta;
+    out->noise_multiplier = j->noise_multiplier;
+    out->sensitivity = r->noise.sensitivity;
+}

@@ -80,15 +80,14 @@ static const char *auto_model(int64_t classes)
     return h ? h->name : "auto";
 }
 
-pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_model_choice *out)
+/* `name` as model= would give it: MODEL or MODEL:LAYERS. */
+static pv_status choose_named(pv_plan *plan, const char *name, pv_arena *a, pvi_model_choice *out)
 {
-    const char *colon = strchr(plan->s.model, ':'),
-               *name = pvi_model_is_auto(plan) ? auto_model(classes) : plan->s.model;
+    const char *const colon = strchr(name, ':');
     pv_status s;
 
     memset(out, 0, sizeof *out);
-    if (colon && !(name = pvi_arena_strdup(a, plan->s.model, (size_t)(colon - plan->s.model))))
-        return pvi_nomem(plan->ctx);
+    if (colon && !(name = pvi_arena_strdup(a, name, (size_t)(colon - name)))) return pvi_nomem(plan->ctx);
     name = trained_instead(plan, name);
     const pv_plugin *link = pv_find(PV_KIND_link, name), *model = pv_find(PV_KIND_model, name);
     if (model && model_of(model)->props & PV_OF_LINKS)
@@ -113,6 +112,11 @@ pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_mode
     return out->ops ? PV_OK : pvi_fail(plan->ctx, PV_E_INTERNAL, "no model takes links");
 }
 
+pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_model_choice *out)
+{
+    return choose_named(plan, pvi_model_is_auto(plan) ? auto_model(classes) : plan->s.model, a, out);
+}
+
 uint32_t pvi_model_props(const pvi_model_choice *m)
 {
     return m->link ? m->link->props : m->ops->props;
@@ -131,6 +135,19 @@ pvi_expect pvi_auto_expect(const pv_plan *plan)
 {
     const bool real = !isnan(plan->s.data.y_min) || !isnan(plan->s.data.y_max);
     return (pvi_expect) { .classes = real ? 0 : -1, .y_lo = -INFINITY, .y_hi = INFINITY };
+}
+
+pv_status pvi_plan_expect(pv_plan *plan, pvi_expect *out)
+{
+    pvi_model_choice choice;
+    *out = pvi_auto_expect(plan);
+    if (pvi_model_is_auto(plan)) return PV_OK;
+    pv_arena *a = pvi_arena_create(plan->ctx);
+    if (!a) return pvi_nomem(plan->ctx);
+    const pv_status s = choose_named(plan, plan->s.model, a, &choice);
+    if (s == PV_OK) *out = pvi_model_expect(&choice);
+    pvi_arena_free(a);
+    return s;
 }
 
 /* ---- penalty, set, optimiser ----------------------------------------------------------------------------------- */

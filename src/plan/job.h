@@ -75,6 +75,7 @@ typedef struct pvi_job {
 /* m NULL: plan without data, from data.rows and data.features or the schema. */
 pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out);
 void pvi_job_free(pvi_job *job);
+void pvi_job_cost(const pvi_job *j, pv_cost *out); /* the numbers of a caller (budget.c)                    */
 /* Its parts, in this order: which plug-ins (choose.c); rows, columns, weights (shape.c); target (budget.c); clipping
  * norm, samplers, queries, the optimiser's own choices (releases.c); event tree, noise, cost (budget.c). */
 pv_status pvi_job_classes(pvi_job *j, const pvi_matrix *m, int64_t *classes); /* of the label, for model=auto */
@@ -91,6 +92,8 @@ pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_mode
 bool pvi_model_is_auto(const pv_plan *plan);
 /* What to expect of labels before model=auto is known. */
 pvi_expect pvi_auto_expect(const pv_plan *plan);
+/* What rows and labels to expect before any is read: by the model that is named, or whatever is declared. */
+pv_status pvi_plan_expect(pv_plan *plan, pvi_expect *out);
 /* What the model wants of the labels. */
 pvi_expect pvi_model_expect(const pvi_model_choice *m);
 #endif

@@ -195,6 +195,20 @@ pv_status pv_plan_set(pv_plan *plan, const char *word, const char *value)
     return unknown_key(plan->ctx, key);
 }
 
+pv_status pv_plan_set_f64(pv_plan *plan, const char *key, double value)
+{
+    char text[32];
+    pvi_f64_text(value, text);
+    return pv_plan_set(plan, key, text);
+}
+
+pv_status pv_plan_set_i64(pv_plan *plan, const char *key, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return pv_plan_set(plan, key, text);
+}
+
 /* ---- JSON: the same keys, nested objects allowed -------------------------------------------------- */
 
 static pv_status load_value(pv_plan *plan, const char *name, const char *key, const pvi_json *v);

@@ -12,6 +12,7 @@ struct pv_result {
     const pv_mechanism_ops *mech; /* of its first release */
     const char *certificate;
     int64_t steps;
+    pv_cost cost;
     pvi_diagnosis *diagnosis; /* NULL: none was asked for */
 };
 
@@ -179,6 +180,15 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
     return pvi_cert_verify(r->ctx, "certificate", &r->cert); /* none leaves that does not hold */
 }
 
+/* What the certificate claims, and the rest as planned. */
+static void fill_typed_cost(pv_result *r, const pvi_job *j)
+{
+    pvi_job_cost(j, &r->cost);
+    r->cost.is_private = r->cert.is_private;
+    r->cost.epsilon = r->cert.epsilon;
+    r->cost.epsilon_replace = r->cert.epsilon_replace;
+}
+
 static pv_status write_certificate(pv_result *r)
 {
     char *text;
@@ -278,6 +288,7 @@ static pv_status run_job(pv_result *r, const pvi_job *j, const pvi_matrix *m, pv
     r->file.d = j->prob.d;
     if (s == PV_OK) s = fill_file(r, j, m);
     if (s == PV_OK) s = fill_certificate(r, j, m, o, rng);
+    if (s == PV_OK) fill_typed_cost(r, j);
     if (s == PV_OK) s = write_certificate(r);
     pvi_oracle_free(o);
     return s;
@@ -315,35 +326,39 @@ pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *
     return PV_OK;
 }
 
-pv_status pvi_plan_data(pv_plan *plan, pvi_matrix **out)
+pv_status pvi_plan_data(pv_plan *plan, pv_data *from, pvi_matrix **out)
 {
-    pvi_model_choice choice;
+    pvi_expect expect;
     *out = NULL;
     pv_status s = pvi_set_threads(plan->ctx, (int)plan->s.threads);
-    if (s != PV_OK) return s;
-    pv_arena *a = pvi_arena_create(plan->ctx);
-    if (!a) return pvi_nomem(plan->ctx);
-    s = pvi_model_choose(plan, 2, a, &choice);
-    if (s == PV_OK) {
-        const pvi_expect expect = pvi_model_is_auto(plan) ? pvi_auto_expect(plan) : pvi_model_expect(&choice);
-        s = pvi_data_load(plan->ctx, &plan->s.data, &expect, out);
-    }
-    pvi_arena_free(a);
+    if (s == PV_OK) s = pvi_plan_expect(plan, &expect);
+    return s == PV_OK ? pvi_data_load(plan->ctx, &plan->s.data, &expect, from, out) : s;
+}
+
+static pv_status run_on(pv_plan *plan, pv_data *from, pv_result **out)
+{
+    pvi_matrix *m;
+    pv_status s = pvi_plan_data(plan, from, &m);
+    if (s == PV_OK) s = pvi_run_matrix(plan, m, NULL, NULL, out);
+    pvi_matrix_free(m);
     return s;
 }
 
 pv_status pv_plan_run(pv_plan *plan, pv_result **out)
 {
     PVI_FENV;
-    pvi_matrix *m;
-
     if (!plan || !out) return PV_E_ARG;
     *out = NULL;
     if (!plan->s.data.path) return pvi_fail(plan->ctx, PV_E_PARAM, "no data: set data.path");
-    pv_status s = pvi_plan_data(plan, &m);
-    if (s == PV_OK) s = pvi_run_matrix(plan, m, NULL, NULL, out);
-    pvi_matrix_free(m);
-    return s;
+    return run_on(plan, NULL, out);
+}
+
+pv_status pv_plan_run_on(pv_plan *plan, pv_data *data, pv_result **out)
+{
+    PVI_FENV;
+    if (!plan || !data || !out) return PV_E_ARG;
+    *out = NULL;
+    return run_on(plan, data, out);
 }
 
 /* ---- result --------------------------------------------------------------------------------------------- */
@@ -361,6 +376,19 @@ pv_status pv_result_certificate(const pv_result *r, const char **json)
     if (!r || !json) return PV_E_ARG;
     *json = r->certificate;
     return PV_OK;
+}
+
+pv_status pv_result_cost(const pv_result *r, pv_cost *out)
+{
+    if (!r || !out) return PV_E_ARG;
+    *out = r->cost;
+    return PV_OK;
+}
+
+const pvi_model_file *pvi_result_file(const pv_result *r, pv_ctx **ctx)
+{
+    *ctx = r->ctx;
+    return &r->file;
 }
 
 pv_status pv_result_save(const pv_result *r, const char *path)
