@@ -27,12 +27,12 @@ PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name privet.pc)")
 libdir=$(pkg-config --variable=libdir privet)
 cc=${CC:-cc}
 # shellcheck disable=SC2046  # flags are words
-check 'pkg-config' $cc -std=c11 -Wall -Werror "$PRIVET_SOURCE/examples/01_train.c" $(pkg-config --cflags --libs privet) -o one
+check 'pkg-config' $cc -std=c11 -Wall -Werror "$PRIVET_SOURCE/examples/c/01_train.c" $(pkg-config --cflags --libs privet) -o one
 check 'runs' env LD_LIBRARY_PATH="$libdir" ./one demo/demo_train.csv demo/demo.schema.json one.pvt
 ok verify one.pvt
 
 mkdir app
-cp "$PRIVET_SOURCE/examples/01_train.c" app/
+cp "$PRIVET_SOURCE/examples/c/01_train.c" app/
 cat >app/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(app C)
