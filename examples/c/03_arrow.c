@@ -10,10 +10,9 @@
 #include <string.h>
 
 enum { BATCHES = 2, ROWS = 1000, COLUMNS = 3 };
-static const char schema[] =
-    "{\"columns\": [{\"name\": \"age\", \"type\": \"number\", \"min\": 0, \"max\": 100},"
-    " {\"name\": \"ward\", \"type\": \"category\", \"values\": [\"surgery\", \"medicine\"]},"
-    " {\"name\": \"back\", \"type\": \"label\", \"values\": [\"no\", \"yes\"]}]}";
+static const char schema[] = "{\"columns\": [{\"name\": \"age\", \"type\": \"number\", \"min\": 0, \"max\": 100},"
+                             " {\"name\": \"ward\", \"type\": \"category\", \"values\": [\"surgery\", \"medicine\"]},"
+                             " {\"name\": \"back\", \"type\": \"label\", \"values\": [\"no\", \"yes\"]}]}";
 
 /* ---- a stream made by hand ------------------------------------------------------------------------------------ */
 
