@@ -124,7 +124,7 @@ static pv_status load_and_score(pv_model *m, const char *data, bool labels_optio
     expect.y_lo = dom->y_lo;
     expect.y_hi = dom->y_hi;
     expect.labels_optional = labels_optional;
-    if ((s = pvi_data_load(m->ctx, &cfg, &expect, x)) != PV_OK) return s;
+    if ((s = pvi_data_load(m->ctx, &cfg, &expect, NULL, x)) != PV_OK) return s;
     job.x = *x;
     job.outputs = *outputs = m->choice.ops->outputs(m->choice.cfg, dom);
     job.scratch_size = (m->choice.ops->scratch(m->choice.cfg, dom, job.chunk) + 63) & ~(size_t)63;

@@ -326,7 +326,7 @@ pv_status pvi_plan_data(pv_plan *plan, pvi_matrix **out)
     s = pvi_model_choose(plan, 2, a, &choice);
     if (s == PV_OK) {
         const pvi_expect expect = pvi_model_is_auto(plan) ? pvi_auto_expect(plan) : pvi_model_expect(&choice);
-        s = pvi_data_load(plan->ctx, &plan->s.data, &expect, out);
+        s = pvi_data_load(plan->ctx, &plan->s.data, &expect, NULL, out);
     }
     pvi_arena_free(a);
     return s;
