@@ -189,7 +189,7 @@ int main(int argc, char **argv)
     check(&b, pv_plan_set(b.plan, "privacy", "off"));
     check(&b, pvi_set_threads(b.ctx, (int)b.plan->s.threads));
     const pvi_expect expect = { .classes = 2 };
-    check(&b, pvi_data_load(b.ctx, &b.plan->s.data, &expect, &b.m));
+    check(&b, pvi_data_load(b.ctx, &b.plan->s.data, &expect, NULL, &b.m));
     check(&b, pvi_job_create(b.plan, b.m, &b.job));
     double *w = calloc((size_t)b.job->prob.d, sizeof *w);
     const double best = reference(&b, w);

@@ -108,7 +108,7 @@ static double load_once(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_matrix **m, do
 {
     const pvi_expect any = { .classes = -1 };
     const double t = seconds(CLOCK_MONOTONIC), c = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    if (pvi_data_load(ctx, cfg, &any, m) != PV_OK) {
+    if (pvi_data_load(ctx, cfg, &any, NULL, m) != PV_OK) {
         fprintf(stderr, "%s\n", pv_ctx_errmsg(ctx));
         exit(1);
     }

@@ -50,7 +50,7 @@ static inline pvi_matrix *dt_load(dt *t, const char *text)
 {
     pvi_matrix *m;
     if (text) dt_write(t->path, text, strlen(text));
-    const pv_status s = pvi_data_load(t->ctx, &t->cfg, &t->expect, &m);
+    const pv_status s = pvi_data_load(t->ctx, &t->cfg, &t->expect, NULL, &m);
     PVT_CHECK(s == PV_OK, "%s", pv_ctx_errmsg(t->ctx));
     return m;
 }
@@ -60,7 +60,7 @@ static inline void dt_fails_bytes(dt *t, const void *data, size_t n, pv_status w
 {
     pvi_matrix *m;
     dt_write(t->path, data, n);
-    const pv_status s = pvi_data_load(t->ctx, &t->cfg, &t->expect, &m);
+    const pv_status s = pvi_data_load(t->ctx, &t->cfg, &t->expect, NULL, &m);
     const char *msg = pv_ctx_errmsg(t->ctx);
     PVT_TRUE(m == NULL);
     const size_t k = strlen(t->path);

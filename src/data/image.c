@@ -46,7 +46,7 @@ pv_status pvi_image_found(struct pv_load *job, pvi_shape s)
     char text[72];
     const char *trained = pvi_trained_on(job, text);
     if (d.height && (d.height != s.height || d.width != s.width || d.channels != s.channels))
-        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: images of %lldx%lldx%lld, but %s%s", job->cfg->path,
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: images of %lldx%lldx%lld, but %s%s", job->name,
                         (long long)s.height, (long long)s.width, (long long)s.channels,
                         trained ? "the model was trained on " : "data.image=", trained ? trained : job->cfg->image);
     job->image = s;
@@ -57,6 +57,6 @@ pv_status pvi_image_check(const struct pv_load *job, int64_t features)
 {
     const pvi_shape d = job->image;
     if (!d.height || d.height * d.width * d.channels == features) return PV_OK;
-    return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld features do not make an image of %lldx%lldx%lld", job->cfg->path,
+    return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld features do not make an image of %lldx%lldx%lld", job->name,
                     (long long)features, (long long)d.height, (long long)d.width, (long long)d.channels);
 }

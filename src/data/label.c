@@ -131,11 +131,11 @@ static const char *name_label(const pvi_label_rule *r, const char *s, size_t len
     return out;
 }
 
-static bool real_value(const pvi_label_rule *r, const char *s, size_t len, float *y, char *why, size_t why_size)
+static bool real_value(const pvi_label_rule *r, double x, const char *s, size_t len, float *y, char *why,
+                       size_t why_size)
 {
-    double x;
     char name[128], lo[32], hi[32];
-    if (!pvi_number(s, len, &x) || !isfinite(x)) {
+    if (!isfinite(x)) {
         snprintf(why, why_size, "%s is not a finite number", name_label(r, s, len, name));
         return false;
     }
@@ -158,7 +158,10 @@ static bool real_value(const pvi_label_rule *r, const char *s, size_t len, float
 bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *y, char *why, size_t why_size)
 {
     char name[128], words[128];
-    if (r->classes == 0) return real_value(r, s, len, y, why, why_size);
+    if (r->classes == 0) {
+        double x;
+        return real_value(r, pvi_number(s, len, &x) ? x : NAN, s, len, y, why, why_size);
+    }
     const int32_t code = pvi_dictionary_match(&r->words, s, len);
     if (code >= 0) {
         *y = r->classes == 2 ? (float)(2 * code - 1) : (float)code;
@@ -169,6 +172,13 @@ bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *
         snprintf(why, why_size, "%s is not -1, 0 or +1; declare the labels, as in data.labels=no,yes", name);
     else snprintf(why, why_size, "%s is none of: %s", name, list_words(&r->words, words));
     return false;
+}
+
+bool pvi_label_number(const pvi_label_rule *r, double x, const char *text, size_t len, float *y, char *why,
+                      size_t why_size)
+{
+    return r->classes == 0 ? real_value(r, x, text, len, y, why, why_size)
+                           : pvi_label_value(r, text, len, y, why, why_size);
 }
 
 bool pvi_label_learn(const pvi_label_rule *r, pvi_label_memo *m, const char *s, size_t len, float *y, char *why,

@@ -1,4 +1,5 @@
 /* load.c - the data.* settings, and one load from path to matrix. */
+#include "data.h"
 #include "reader.h"
 
 #define AT(field) offsetof(pvi_data_cfg, field)
@@ -165,11 +166,11 @@ static void say_what_is_public(const struct pv_load *job, const pvi_matrix *m)
 {
     if (job->cfg->rows == PV_AUTO_I64)
         pvi_log(job->ctx, PV_LOG_NOTE, "%s: %lld row%s, counted and treated as public; data.rows= declares them",
-                job->cfg->path, (long long)m->domain.n, m->domain.n == 1 ? "" : "s");
+                job->name, (long long)m->domain.n, m->domain.n == 1 ? "" : "s");
     if (m->features_measured)
         pvi_log(job->ctx, PV_LOG_NOTE,
                 "%s: %lld feature%s, taken from the file and treated as public; data.features= declares them",
-                job->cfg->path, (long long)(m->domain.p - (job->cfg->bias != 0)),
+                job->name, (long long)(m->domain.p - (job->cfg->bias != 0)),
                 m->domain.p - (job->cfg->bias != 0) == 1 ? "" : "s");
     if (job->cfg->outside != PVI_OUTSIDE_ERROR)
         pvi_log(job->ctx, PV_LOG_NOTE,
@@ -187,14 +188,32 @@ static pv_status one_file_only(const struct pv_load *job, const pv_reader_ops *r
                     reader->head.name, several ? several->name : "none");
 }
 
-static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
+static pv_status read_files(struct pv_load *job)
 {
     const pv_reader_ops *reader;
     pv_status s = pvi_paths(job);
     if (s == PV_OK) s = pvi_source_open(job->ctx, job->file[0], job->cfg->max_expansion, &job->src);
     if (s == PV_OK) s = choose(job, &reader);
     if (s == PV_OK && job->files > 1 && !reader->parts) s = one_file_only(job, reader);
-    if (s == PV_OK) s = reader->read(NULL, job);
+    return s == PV_OK ? reader->read(NULL, job) : s;
+}
+
+/* Labels that come apart count instead of those of the rows, which must have none. */
+static pv_status take_labels(struct pv_load *job)
+{
+    if (!job->aparts) return PV_OK;
+    if (job->labelled)
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: the rows have labels of their own, and others were given",
+                        job->name);
+    job->labelled = true;
+    return PV_OK;
+}
+
+static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
+{
+    const bool memory = job->from && job->from->ops->read;
+    pv_status s = memory ? job->from->ops->read(job) : read_files(job);
+    if (s == PV_OK) s = take_labels(job);
     if (s == PV_OK) s = pvi_build_end(job->out, m);
     if (s == PV_OK) s = pvi_image_check(job, (*m)->domain.p - (job->cfg->bias != 0));
     if (s == PV_OK) s = name_classes(job, *m);
@@ -204,24 +223,41 @@ static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
     return s;
 }
 
-pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pvi_matrix **out)
+/* What the settings say, for the rows of `from`. */
+static pv_status take_source(struct pv_load *job, pv_data *from, pvi_data_cfg *cfg)
 {
-    struct pv_load job = { .ctx = ctx, .cfg = cfg, .expect = expect };
+    job->from = from;
+    if (from) {
+        const pv_status s = pvi_data_begin(job->ctx, from);
+        if (s != PV_OK) return s;
+        job->aparts = from->labels;
+        if (!from->ops->read) cfg->path = from->of.files.path[0];
+    } else if (!cfg->path || !*cfg->path) {
+        return pvi_fail(job->ctx, PV_E_PARAM, "data.path is not set: which file holds the rows?");
+    }
+    job->name = from && from->ops->read ? from->ops->name : cfg->path;
+    return PV_OK;
+}
+
+pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pv_data *from,
+                        pvi_matrix **out)
+{
+    pvi_data_cfg own = *cfg;
+    pvi_expect before = *expect; /* what the reader finds, before the transform */
+    struct pv_load job = { .ctx = ctx, .cfg = &own, .expect = &before };
     pvi_schema *schema = NULL;
-    pv_status s = PV_OK;
 
     *out = NULL;
-    if (!cfg->path || !*cfg->path)
-        return pvi_fail(ctx, PV_E_PARAM, "data.path is not set: which file holds the rows?");
+    pv_status s = take_source(&job, from, &own);
+    if (s != PV_OK) return s;
     job.arena = pvi_arena_create(ctx);
     if (!job.arena) return pvi_nomem(ctx);
     if (cfg->schema && *cfg->schema) s = pvi_schema_load(ctx, job.arena, cfg->schema, &schema);
     job.schema = schema;
     if (s == PV_OK) s = pvi_image_parse(ctx, cfg->image, &job.image);
-    pvi_expect before = *expect; /* what the reader finds, before the transform */
+    if (job.aparts) before.labels_optional = true; /* the rows need none of their own */
     if (cfg->transform != PVI_TRANSFORM_NONE) {
         before.features = job.image.height * job.image.width * job.image.channels;
-        job.expect = &before;
         job.transformed = expect->features;
     }
     if (s == PV_OK) s = read_rows(&job, out);
@@ -230,6 +266,7 @@ pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *
         *out = NULL;
     }
     pvi_build_free(job.out);
+    pvi_free(ctx, job.apart);
     pvi_source_close(job.src);
     pvi_arena_free(job.arena);
     return s;

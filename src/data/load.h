@@ -1,4 +1,4 @@
-/* load.h - rows from files: settings, schema, matrix, and what a reader fills. */
+/* load.h - rows from files or memory: settings, schema, matrix, and what a reader fills. */
 #ifndef PVI_LOAD_H
 #define PVI_LOAD_H
 #include "core/core.h"
@@ -64,7 +64,9 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
     void *block;            /* storage behind the arrays                                             */
 } pvi_matrix;
 
-pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pvi_matrix **out);
+/* The rows of `from`; NULL: of the files that data.path names. */
+pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pv_data *from,
+                        pvi_matrix **out);
 void pvi_matrix_free(pvi_matrix *m);
 void pvi_salted_digest(const char *salt, const char *digest, char out[65]); /* digest.c (4) */
 /* The shape data.image declares, zeros without it. */

@@ -32,7 +32,9 @@ enum { X, PTR, IDX, VAL, Y, NORM, GAIN, ARRAYS };
 struct pvi_builder {
     pv_ctx *ctx;
     const pvi_data_cfg *cfg;
-    const char *path;
+    const char *name;
+    const float *apart; /* labels that come apart; NULL: those of the segments */
+    int64_t aparts;
     pvi_row_norm row_norm;
     int64_t features, rows, entries; /* entries: CSR, bias included */
     bool measured, dense, bias;
@@ -227,6 +229,40 @@ static void place_dense(const pvi_builder *b, const pvi_segment *g)
     }
 }
 
+/* The factor of a row whose zeros count as left out: the order of a sum decides its last bit. */
+static double packed_scale(const pvi_builder *b, const float *row, float *scratch, float *norm)
+{
+    int64_t n = 0;
+    for (int64_t j = 0; j < b->features; j++) {
+        scratch[n] = row[j];
+        n += row[j] != 0.0f;
+    }
+    return pvi_row_scale(&b->row_norm, scratch, n, norm);
+}
+
+static bool has_zero(const float *row, int64_t n)
+{
+    int zeros = 0;
+    for (int64_t j = 0; j < n; j++) zeros |= row[j] == 0.0f;
+    return zeros != 0;
+}
+
+static void place_rows(const pvi_builder *b, const pvi_segment *g)
+{
+    const int64_t p = b->features, ld = p + b->bias;
+    float *x = f32(b, X) + g->row_at * ld, *norm = f32(b, NORM) + g->row_at;
+    for (int64_t i = 0; i < g->rows; i++, x += ld) {
+        const float *row = g->row + i * g->row_ld;
+        const bool pack = g->packed && has_zero(row, p);
+        const double s = pack ? packed_scale(b, row, x, &norm[i]) : pvi_row_scale(&b->row_norm, row, p, &norm[i]);
+        if (s != 1.0)
+            for (int64_t j = 0; j < p; j++) x[j] = (float)(s * (double)row[j]);
+        else memcpy(x, row, (size_t)p * sizeof *x);
+        for (int64_t j = 0; j < p && pack; j++) x[j] += 0.0f; /* -0 is left out as well */
+        if (b->bias) x[ld - 1] = (float)(s * (double)b->row_norm.bias);
+    }
+}
+
 static void place_pixels(const pvi_builder *b, const pvi_segment *g)
 {
     uint8_t *x = (uint8_t *)b->a[X].at + g->row_at * b->features;
@@ -257,6 +293,11 @@ static void place_sparse(const pvi_builder *b, const pvi_segment *g)
     }
 }
 
+static const float *labels_of(const pvi_builder *b, const pvi_segment *g)
+{
+    return b->apart ? b->apart + g->row_at : g->y;
+}
+
 /* A block of rows whose features are computed: in their final place, then the norm. */
 static void place_features(void *arg, int64_t k, int thread)
 {
@@ -267,7 +308,7 @@ static void place_features(void *arg, int64_t k, int thread)
     const int64_t first = k * PVI_FEATURE_ROWS, left = (*g)->rows - first,
                   rows = left < PVI_FEATURE_ROWS ? left : PVI_FEATURE_ROWS;
     float *x = f32(b, X) + ((*g)->row_at + first) * ld, *norm = f32(b, NORM) + (*g)->row_at + first;
-    memcpy(f32(b, Y) + (*g)->row_at + first, (*g)->y + first, (size_t)rows * sizeof *(*g)->y);
+    memcpy(f32(b, Y) + (*g)->row_at + first, labels_of(b, *g) + first, (size_t)rows * sizeof *(*g)->y);
     pvi_features_rows(b->map, *g, first, rows, x, ld, thread);
     for (int64_t i = 0; i < rows; i++, x += ld) {
         const double s = pvi_row_scale(&b->row_norm, x, b->features, &norm[i]);
@@ -281,10 +322,22 @@ static void place(void *arg, int64_t k, int thread)
     const pvi_builder *b = arg;
     const pvi_segment *g = b->seg[k];
     (void)thread;
-    memcpy(f32(b, Y) + g->row_at, g->y, (size_t)g->rows * sizeof *g->y);
+    memcpy(f32(b, Y) + g->row_at, labels_of(b, g), (size_t)g->rows * sizeof *g->y);
     if (b->pixels) place_pixels(b, g);
+    else if (g->row) place_rows(b, g);
     else if (b->dense) place_dense(b, g);
     else place_sparse(b, g);
+}
+
+static pv_status labels_and_rows(const pvi_builder *b, const char *than)
+{
+    return pvi_fail(b->ctx, PV_E_FORMAT, "%s: %s rows than the %lld labels that were given", b->name, than,
+                    (long long)b->aparts);
+}
+
+bool pvi_build_takes_rows(const pvi_builder *b)
+{
+    return b->dense && !b->pixels && !b->map && !b->measured;
 }
 
 pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, double fraction)
@@ -294,12 +347,13 @@ pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, d
         seg[i]->row_at = rows;
         seg[i]->entry_at = entries;
         rows += seg[i]->rows;
-        entries += seg[i]->rows ? seg[i]->end[seg[i]->rows - 1] + seg[i]->rows * b->bias : 0;
+        entries += seg[i]->rows && !seg[i]->row ? seg[i]->end[seg[i]->rows - 1] + seg[i]->rows * b->bias : 0;
         if (seg[i]->max_index > widest) widest = seg[i]->max_index;
     }
     if (b->cfg->rows > 0 && rows > b->cfg->rows)
-        return pvi_fail(b->ctx, PV_E_FORMAT, "%s: more rows than the declared data.rows=%lld", b->path,
+        return pvi_fail(b->ctx, PV_E_FORMAT, "%s: more rows than the declared data.rows=%lld", b->name,
                         (long long)b->cfg->rows);
+    if (b->apart && rows > b->aparts) return labels_and_rows(b, "more");
     pv_status s = PV_OK;
     if (b->measured && widest > b->features) {
         const int64_t before = b->entries;
@@ -316,7 +370,7 @@ pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, d
         for (int64_t i = 0; i < n; i++) blocks += pvi_features_blocks(seg[i]->rows);
         pvi_parallel(b->ctx, blocks, place_features, b);
         if (!pvi_progress(b->ctx, "scattering", fraction, 1.0, -1.0))
-            return pvi_fail(b->ctx, PV_E_IO, "%s: stopped while reading", b->path);
+            return pvi_fail(b->ctx, PV_E_IO, "%s: stopped while reading", b->name);
     } else {
         pvi_parallel(b->ctx, n, place, b);
     }
@@ -332,7 +386,7 @@ pv_status pvi_build_begin(struct pv_load *job, int64_t features)
     if (!b) return pvi_nomem(job->ctx);
     b->ctx = job->ctx;
     b->cfg = job->cfg;
-    b->path = job->cfg->path;
+    b->name = job->name;
     b->row_norm = pvi_row_norm_of(job->cfg);
     b->bias = b->row_norm.bias != 0.0f;
     b->measured = features < 0;
@@ -343,6 +397,10 @@ pv_status pvi_build_begin(struct pv_load *job, int64_t features)
                 b->cfg->layout == PVI_LAYOUT_AUTO && job->cfg->transform == PVI_TRANSFORM_NONE;
     if (b->pixels) memcpy(b->level, job->level, sizeof b->level);
     job->out = b;
+    const pv_status s = pvi_labels_apart(job);
+    if (s != PV_OK) return s;
+    b->apart = job->apart;
+    b->aparts = job->aparts;
     if (job->cfg->transform == PVI_TRANSFORM_NONE) return PV_OK;
     b->dense = true;
     b->measured = false;
@@ -362,11 +420,12 @@ static void number_bias(pvi_builder *b) /* written before the last feature was k
 
 static pv_status check_counts(const pvi_builder *b)
 {
-    if (b->rows == 0) return pvi_fail(b->ctx, PV_E_FORMAT, "%s: no rows", b->path);
+    if (b->rows == 0) return pvi_fail(b->ctx, PV_E_FORMAT, "%s: no rows", b->name);
     if (b->cfg->rows > 0 && b->rows < b->cfg->rows)
-        return pvi_fail(b->ctx, PV_E_FORMAT, "%s: fewer rows than the declared data.rows=%lld", b->path,
+        return pvi_fail(b->ctx, PV_E_FORMAT, "%s: fewer rows than the declared data.rows=%lld", b->name,
                         (long long)b->cfg->rows);
-    if (b->features == 0) return pvi_fail(b->ctx, PV_E_FORMAT, "%s: no feature in any row", b->path);
+    if (b->features == 0) return pvi_fail(b->ctx, PV_E_FORMAT, "%s: no feature in any row", b->name);
+    if (b->apart && b->rows < b->aparts) return labels_and_rows(b, "fewer");
     return PV_OK;
 }
 

@@ -63,6 +63,11 @@ static inline bool pvi_label_recall(const pvi_label_rule *r, pvi_label_memo *m, 
     return pvi_label_learn(r, m, s, len, y, why, why_size);
 }
 pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r); /* declared against expected    */
+/* The same for a number x, which text spells. */
+bool pvi_label_number(const pvi_label_rule *r, double x, const char *text, size_t len, float *y, char *why,
+                      size_t why_size);
+/* Labels that come apart (data.c) to job->apart, by job->label. */
+pv_status pvi_labels_apart(struct pv_load *job);
 
 /* ---- schema (schema.c) ----------------------------------------------------------------------------- */
 enum { PVI_TELL_FULL, PVI_TELL_PLACE };                             /* order of data.messages */
@@ -135,6 +140,10 @@ typedef struct pvi_segment {
     int64_t row_at, entry_at; /* where they go in the matrix: set by pvi_build_append                      */
     const uint8_t *byte;      /* images: the bytes of row i, from byte + i stride; val is job->level of them */
     int64_t stride;
+    const float
+        *row; /* all values of row i, from row + i row_ld, instead of end, idx and val: pvi_build_takes_rows */
+    int64_t row_ld;
+    bool packed; /* ... of which zeros count as left out */
 } pvi_segment;
 typedef struct pvi_builder pvi_builder;
 void *pvi_raw(pv_ctx *ctx, size_t size); /* like pvi_alloc, but not zeroed: pages stay untouched            */
@@ -142,6 +151,7 @@ void *pvi_raw(pv_ctx *ctx, size_t size); /* like pvi_alloc, but not zeroed: page
 pv_status pvi_build_begin(struct pv_load *job, int64_t features);
 /* `fraction` of the file lies behind these rows: for guessing how much room the rest will take. */
 pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, double fraction);
+bool pvi_build_takes_rows(const pvi_builder *b); /* may segments have all values of their rows?             */
 pv_status pvi_build_end(pvi_builder *b, pvi_matrix **out); /* domain, norms and rows; no labels' names yet  */
 void pvi_build_free(pvi_builder *b);
 
@@ -151,6 +161,10 @@ struct pv_load {
     pv_arena *arena; /* lives for the load                                                                  */
     const pvi_data_cfg *cfg;
     const pvi_expect *expect;
+    pv_data *from;           /* NULL: the files of data.path                                               */
+    const char *name;        /* what messages call the rows: data.path, or the kind of memory              */
+    float *apart;            /* labels that come apart, owned; NULL: none.  Set by pvi_build_begin         */
+    int64_t aparts;          /* how many of them; 0: none                                                  */
     pvi_source *src;         /* of the first file                                                          */
     const char *const *file; /* several when data.path names several (paths.c)                             */
     int64_t files;
@@ -211,6 +225,8 @@ typedef struct pvi_byte_labels {
 pv_status pvi_byte_labels_declare(struct pv_load *job, bool by_path, pvi_byte_labels *out);
 /* Why a byte is no label, for a message.  Returns why. */
 const char *pvi_byte_label_why(const struct pv_load *job, int byte, char why[256]);
+/* The labels of an array, by data.labels if it names classes: reader_npy.c. */
+pv_status pvi_array_labels(struct pv_load *job, bool named);
 pv_status pvi_labels_default(struct pv_load *job); /* 0..9, or as many as the trained model has                     */
 
 /* ---- text (text_chunks.c) -------------------------------------------------------------------------------------- */

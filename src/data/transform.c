@@ -30,8 +30,8 @@ static pv_status check_model(const struct pv_load *job, pvi_shape in, int64_t fe
 {
     if (job->transformed <= 0 || job->transformed == features) return PV_OK;
     return pvi_fail(job->ctx, PV_E_FORMAT, "%s: images of %lldx%lldx%lld give %lld features, the model has %lld",
-                    job->cfg->path, (long long)in.height, (long long)in.width, (long long)in.channels,
-                    (long long)features, (long long)job->transformed);
+                    job->name, (long long)in.height, (long long)in.width, (long long)in.channels, (long long)features,
+                    (long long)job->transformed);
 }
 
 pv_status pvi_features_open(struct pv_load *job, int64_t columns, pvi_features **out, int64_t *features)
@@ -44,7 +44,7 @@ pv_status pvi_features_open(struct pv_load *job, int64_t columns, pvi_features *
     if (s != PV_OK) return s;
     pvi_features *f = pvi_alloc(job->ctx, sizeof *f);
     if (!f) return pvi_nomem(job->ctx);
-    *f = (pvi_features) { .ctx = job->ctx, .path = job->cfg->path, .pixels = in.height * in.width * in.channels };
+    *f = (pvi_features) { .ctx = job->ctx, .path = job->name, .pixels = in.height * in.width * in.channels };
     *out = f; /* the builder frees it, whatever happens */
     job->pixels = in;
     if ((s = pvi_scatter_open(job->ctx, job->cfg, in, &f->scatter)) != PV_OK) return s;

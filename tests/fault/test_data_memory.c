@@ -48,7 +48,7 @@ static void every_failure(const char *text, const char *schema, int64_t layout)
     for (;; n++) {
         pvi_matrix *m;
         c.left = n;
-        const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, &m);
+        const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m);
         const bool used = c.left < 0;
         c.left = INT64_MAX;
         if (s == PV_OK) {
@@ -140,7 +140,7 @@ static size_t most_bytes(char byte, const char *format, int64_t max_line, const 
     t.cfg.chunk = 4096;
     t.cfg.max_line = max_line;
     t.cfg.labels = "-1,1";
-    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, &m);
+    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m);
     PVT_CHECK(s == PV_E_FORMAT, "%d %s", (int)s, pv_ctx_errmsg(t.ctx));
     PVT_CHECK(strstr(pv_ctx_errmsg(t.ctx), message), "%s", pv_ctx_errmsg(t.ctx));
     dt_close(&t);
@@ -179,7 +179,7 @@ static size_t declared(const char *rows, size_t n_rows, const char *labels, size
     dt_write(labels_file, labels, n_labels);
     t.cfg.labels = labels_file;
     t.expect.classes = 10;
-    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, &m);
+    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m);
     PVT_CHECK(s == PV_E_FORMAT, "%d %s", (int)s, pv_ctx_errmsg(t.ctx));
     PVT_CHECK(strstr(pv_ctx_errmsg(t.ctx), message), "%s", pv_ctx_errmsg(t.ctx));
     unlink(labels_file);

@@ -99,12 +99,12 @@ static inline void fuzz_load(pv_ctx *ctx, pvi_data_cfg *cfg, const pvi_expect *e
     pvi_matrix *one, *two;
     char why[sizeof ctx->err];
     cfg->chunk = 8192;
-    const pv_status s = pvi_data_load(ctx, cfg, e, &one);
+    const pv_status s = pvi_data_load(ctx, cfg, e, NULL, &one);
     if (s == PV_OK) fuzz_check_rows(one);
     else fuzz_refused(ctx, s);
     memcpy(why, ctx->err, sizeof why);
     cfg->chunk = chunk;
-    FUZZ_REQUIRE(pvi_data_load(ctx, cfg, e, &two) == s);
+    FUZZ_REQUIRE(pvi_data_load(ctx, cfg, e, NULL, &two) == s);
     FUZZ_REQUIRE(s == PV_OK ? fuzz_same(one, two) : strcmp(why, ctx->err) == 0);
     pvi_matrix_free(one);
     pvi_matrix_free(two);

@@ -222,22 +222,22 @@ static void refusals(void **state)
     b.t.cfg.transform = PVI_TRANSFORM_SCATTER;
     b.t.expect.features = 784;
     pvi_matrix *m;
-    PVT_IS(pvi_data_load(b.t.ctx, &b.t.cfg, &b.t.expect, &m), PV_E_FORMAT);
+    PVT_IS(pvi_data_load(b.t.ctx, &b.t.cfg, &b.t.expect, NULL, &m), PV_E_FORMAT);
     PVT_TRUE(strstr(pv_ctx_errmsg(b.t.ctx), "images of 28x28x1 give 3969 features, the model has 784") != NULL);
     b.t.cfg.layout = PVI_LAYOUT_SPARSE;
-    PVT_IS(pvi_data_load(b.t.ctx, &b.t.cfg, &b.t.expect, &m), PV_E_PARAM);
+    PVT_IS(pvi_data_load(b.t.ctx, &b.t.cfg, &b.t.expect, NULL, &m), PV_E_PARAM);
     b.t.cfg.layout = PVI_LAYOUT_AUTO;
     dt_write(b.t.path, "1 1:2 3:4\n", 10); /* no image */
     b.t.cfg.labels = NULL;
     b.t.expect.features = 0;
-    PVT_IS(pvi_data_load(b.t.ctx, &b.t.cfg, &b.t.expect, &m), PV_E_PARAM);
+    PVT_IS(pvi_data_load(b.t.ctx, &b.t.cfg, &b.t.expect, NULL, &m), PV_E_PARAM);
     PVT_TRUE(strstr(pv_ctx_errmsg(b.t.ctx), "data.image=HEIGHTxWIDTHxCHANNELS") != NULL);
     b.t.cfg.image = "9x9";
     m = dt_load(&b.t, "1 1:2 81:4\n");
     PVT_IS(m->domain.channels, 81);
     pvi_matrix_free(m);
     dt_write(b.t.path, "1 1:2 82:4\n", 11);
-    PVT_IS(pvi_data_load(b.t.ctx, &b.t.cfg, &b.t.expect, &m), PV_E_FORMAT);
+    PVT_IS(pvi_data_load(b.t.ctx, &b.t.cfg, &b.t.expect, NULL, &m), PV_E_FORMAT);
     PVT_IS(pvi_scatter_shape(b.t.ctx, &b.t.cfg, (pvi_shape) { 8, 28, 1 }, &out), PV_E_PARAM);
     PVT_IS(pvi_scatter_shape(b.t.ctx, &b.t.cfg, (pvi_shape) { 28, 245, 1 }, &out), PV_E_PARAM);
     PVT_OK(pvi_scatter_shape(b.t.ctx, &b.t.cfg, (pvi_shape) { 9, 244, 1 }, &out));

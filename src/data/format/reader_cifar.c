@@ -100,7 +100,7 @@ static pv_status read_set(const void *cfg, struct pv_load *job)
     if (s == PV_OK) s = pvi_read_batches(job, PVI_BATCH, RECORD, PIXELS, read_files, im);
     job->labelled = s == PV_OK;
     if (s == PV_OK && job->files > 1)
-        pvi_log(job->ctx, PV_LOG_NOTE, "%s: read %lld files, up to %s", job->cfg->path, (long long)job->files,
+        pvi_log(job->ctx, PV_LOG_NOTE, "%s: read %lld files, up to %s", job->name, (long long)job->files,
                 job->file[job->files - 1]);
     pvi_free(job->ctx, im);
     return s;

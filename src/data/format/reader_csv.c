@@ -95,20 +95,20 @@ static pv_status no_schema(pvi_csv *s, pvi_chunk *c, int64_t fields)
     struct pv_load *job = s->job;
     pvi_schema *sc;
     const int64_t model = job->expect->features, declared = model > 0 ? model : job->cfg->features;
-    const bool unlabelled = job->expect->labels_optional && declared > 0 && fields == declared;
+    const bool unlabelled = job->aparts || (job->expect->labels_optional && declared > 0 && fields == declared);
     if (fields < 2 && !unlabelled)
         return pvi_chunk_fail(c, c->stop, "one column only: features and a label are needed%s",
                               pvi_csv_hint(s, c->stop, strcspn(c->stop, "\n"))),
                PV_OK;
     char text[72];
     const char *trained = pvi_trained_on(job, text);
-    if (trained && !unlabelled && fields != declared + 1)
+    if (trained && fields != declared + !unlabelled)
         return pvi_chunk_fail(c, c->stop, "%lld columns, but the model was trained on %s", (long long)fields,
                               trained),
                PV_OK;
-    if (declared > 0 && !unlabelled && fields != declared + 1)
-        return pvi_chunk_fail(c, c->stop, "%lld columns, but %lld features and a label are declared",
-                              (long long)fields, (long long)declared),
+    if (declared > 0 && fields != declared + !unlabelled)
+        return pvi_chunk_fail(c, c->stop, "%lld columns, but %lld features%s are declared", (long long)fields,
+                              (long long)declared, unlabelled ? "" : " and a label"),
                PV_OK;
     pv_status st = pvi_schema_plain(job->ctx, job->arena, fields + unlabelled, &sc);
     if (st != PV_OK) return st;
@@ -166,10 +166,11 @@ static size_t row_bytes(const void *st)
 static pv_status declared_label(struct pv_load *job)
 {
     const pvi_schema *sc = job->schema;
-    if (job->cfg->labels && *job->cfg->labels)
+    const bool elsewhere = sc->label < 0 && job->aparts; /* declared by the settings, as without a schema */
+    if (job->cfg->labels && *job->cfg->labels && !elsewhere)
         return pvi_fail(job->ctx, PV_E_PARAM,
                         "data.labels and data.schema both declare labels; the schema's \"values\" are enough");
-    if (!isnan(job->cfg->y_min) || !isnan(job->cfg->y_max))
+    if ((!isnan(job->cfg->y_min) || !isnan(job->cfg->y_max)) && !elsewhere)
         return pvi_fail(job->ctx, PV_E_PARAM,
                         "data.y_min or data.y_max and data.schema both declare the label; the schema's \"min\" and "
                         "\"max\" are enough");
@@ -179,6 +180,7 @@ static pv_status declared_label(struct pv_load *job)
     if (job->expect->features > 0 && job->expect->features != sc->features)
         return pvi_fail(job->ctx, PV_E_PARAM, "the schema makes %lld features, but the model has %lld",
                         (long long)sc->features, (long long)job->expect->features);
+    if (elsewhere) return pvi_label_declare(job, &job->label);
     if (sc->label < 0) {
         job->label.classes = job->expect->classes < 0 ? 0 : job->expect->classes;
         if (job->expect->labels_optional) return PV_OK;
@@ -207,7 +209,7 @@ static pv_status undeclared_label(struct pv_load *job)
             job->ctx, PV_E_FORMAT,
             "%s: a table, but the model was trained on %s; if its columns are just those and the label comes "
             "last, data.labels=no,yes declares the classes",
-            job->cfg->path, trained);
+            job->name, trained);
     if (!labels && job->expect->classes != 0)
         return pvi_fail(job->ctx, PV_E_PARAM,
                         "%s: a table needs data.schema=FILE, as in {\"columns\": [{\"name\": \"age\", \"type\": "
@@ -215,7 +217,7 @@ static pv_status undeclared_label(struct pv_load *job)
                         "\"max\": 99}, {\"name\": \"ill\", \"type\": \"label\", \"values\": [\"no\", \"yes\"]}]}; "
                         "without one, all "
                         "columns must be numbers, the label last, and data.labels=no,yes declared",
-                        job->cfg->path);
+                        job->name);
     return pvi_label_declare(job, &job->label);
 }
 
@@ -228,7 +230,8 @@ static pv_status read_file(const void *cfg, struct pv_load *job)
     pvi_csv s = { .job = job, .sc = job->schema, .center = job->cfg->center, .outside = job->cfg->outside };
     (void)cfg;
     pv_status st = job->schema ? declared_label(job) : undeclared_label(job);
-    if (st == PV_OK && !(job->schema && job->schema->label < 0)) st = pvi_label_check(job, &job->label);
+    if (st == PV_OK && !(job->schema && job->schema->label < 0 && !job->aparts))
+        st = pvi_label_check(job, &job->label);
     return st == PV_OK ? pvi_text_run(job, &ops, &s) : st;
 }
 

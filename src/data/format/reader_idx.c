@@ -64,12 +64,12 @@ static bool is_path(const char *labels)
 static pv_status labels_path(struct pv_load *job, const char **out)
 {
     static const char from[] = "images-idx3", to[] = "labels-idx1";
-    const char *images_path = job->cfg->path;
-    if (is_path(job->cfg->labels)) return *out = job->cfg->labels, PV_OK;
+    const char *images_path = job->name;
+    if (is_path(job->cfg->labels) && !job->aparts) return *out = job->cfg->labels, PV_OK;
     char *path = pvi_arena_strdup(job->arena, images_path, strlen(images_path));
     if (!path) return pvi_nomem(job->ctx);
     char *at = strstr(path, from);
-    *out = at ? memcpy(at, to, sizeof to - 1), path : NULL;
+    *out = at && !job->aparts ? memcpy(at, to, sizeof to - 1), path : NULL;
     return PV_OK;
 }
 
@@ -86,12 +86,11 @@ static pv_status read_labels(images *im)
         return job->expect->labels_optional
                    ? PV_OK
                    : pvi_fail(job->ctx, PV_E_FORMAT, "%s: which file holds the labels? data.labels=FILE names it",
-                              job->cfg->path);
+                              job->name);
     s = pvi_source_open(job->ctx, path, job->cfg->max_expansion, &src);
     if (s != PV_OK && job->expect->labels_optional) return PV_OK;
     if (s == PV_E_IO && !is_path(job->cfg->labels) && access(path, F_OK) != 0)
-        s = pvi_fail(job->ctx, s, "%s: no labels: there is no %s; data.labels=FILE names another", job->cfg->path,
-                     path);
+        s = pvi_fail(job->ctx, s, "%s: no labels: there is no %s; data.labels=FILE names another", job->name, path);
     if (s == PV_OK) s = read_sizes(job->ctx, src, 1, 1, &n, &rest, &none);
     if (s == PV_OK && n != im->n)
         s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld labels for %lld images", path, (long long)n, (long long)im->n);
@@ -107,7 +106,7 @@ static pv_status read_labels(images *im)
 static pv_status bad_label(const images *im, int64_t row)
 {
     char why[256];
-    return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: image %lld: %s", im->job->cfg->path, (long long)(row + 1),
+    return pvi_fail(im->job->ctx, PV_E_FORMAT, "%s: image %lld: %s", im->job->name, (long long)(row + 1),
                     pvi_told(im->job, pvi_byte_label_why(im->job, im->labels[row], why)));
 }
 

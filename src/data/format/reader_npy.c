@@ -41,7 +41,7 @@ static pv_status find_order(array *a, pvi_shape *out)
         return pvi_fail(
             a->job->ctx, PV_E_FORMAT,
             "%s: which side of (%lld, %lld, %lld) are the channels? data.image=HEIGHTxWIDTHxCHANNELS says it",
-            a->job->cfg->path, (long long)s[1], (long long)s[2], (long long)s[3]);
+            a->job->name, (long long)s[1], (long long)s[2], (long long)s[3]);
     a->channels_last = d.height ? says_last || !says_first : few(s[3]);
     *out = a->channels_last ? last : first;
     return PV_OK;
@@ -54,19 +54,18 @@ static pv_status find_shape(array *a)
     pvi_shape image = { 0 };
     pv_status st = PV_OK;
     if (a->h.dims < 2)
-        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: one row per row is needed: save a.reshape(n, -1)",
-                        job->cfg->path);
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: one row per row is needed: save a.reshape(n, -1)", job->name);
     if (!((a->h.kind == 'f') || (a->h.kind == 'u' && a->h.size == 1)))
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: rows of type %c%d; save a.astype('<f4') or a.astype('u1')",
-                        job->cfg->path, a->h.kind, a->h.size);
+                        job->name, a->h.kind, a->h.size);
     a->n = s[0];
     a->columns = 1;
     for (int k = 1; k < a->h.dims; k++) {
         if (s[k] < 1 || s[k] > INT32_MAX || a->columns > INT32_MAX / s[k])
-            return pvi_fail(job->ctx, PV_E_FORMAT, "%s: rows of no or more than 2^31 values", job->cfg->path);
+            return pvi_fail(job->ctx, PV_E_FORMAT, "%s: rows of no or more than 2^31 values", job->name);
         a->columns *= s[k];
     }
-    if (a->n < 1) return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no rows", job->cfg->path);
+    if (a->n < 1) return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no rows", job->name);
     if (a->h.dims == 3) image = (pvi_shape) { s[1], s[2], 1 };
     if (a->h.dims == 4) st = find_order(a, &image);
     return st == PV_OK && image.height ? pvi_image_found(job, image) : st;
@@ -96,7 +95,7 @@ static bool is_path(const char *labels)
 static const char *beside(struct pv_load *job, const char *from, const char *to)
 {
     struct stat st;
-    const char *path = job->cfg->path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *path = job->name, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *at = strlen(from) == 1 ? (*name == *from ? name : NULL) : strstr(name, from);
     const size_t size = strlen(path) + strlen(to) + 1;
     char *out = at ? pv_arena_get(job->arena, size) : NULL;
@@ -111,13 +110,13 @@ static const char *labels_path(struct pv_load *job)
         { "x", "y" }, { "X", "y" }, { "images", "labels" }, { "features", "labels" }, { "data", "labels" }
     };
     const char *found = is_path(job->cfg->labels) ? job->cfg->labels : NULL;
+    if (job->aparts) return NULL;
     for (size_t i = 0; i < sizeof rule / sizeof *rule && !found; i++) found = beside(job, rule[i][0], rule[i][1]);
     return found;
 }
 
-static pv_status declare_labels(struct pv_load *job)
+pv_status pvi_array_labels(struct pv_load *job, bool named)
 {
-    const bool named = job->cfg->labels && !is_path(job->cfg->labels);
     pv_status s = PV_OK;
     if (!named && (job->expect->classes < 0 || job->expect->classes > 2)) s = pvi_labels_default(job);
     else if (!named && job->cfg->labels) { /* two classes or a number: nothing to declare but the file */
@@ -158,7 +157,7 @@ static pv_status read_labels(array *a, const char *path)
         return job->expect->labels_optional
                    ? PV_OK
                    : pvi_fail(job->ctx, PV_E_FORMAT, "%s: which file holds the labels? data.labels=y.npy names it",
-                              job->cfg->path);
+                              job->name);
     pv_status s = pvi_source_open(job->ctx, path, job->cfg->max_expansion, &src);
     if (s != PV_OK && job->expect->labels_optional) return PV_OK;
     if (s == PV_OK) s = pvi_npy_header(job->ctx, src, &h);
@@ -177,8 +176,8 @@ static pv_status read_labels(array *a, const char *path)
 
 static pv_status not_finite(const array *a, int64_t row, int64_t j)
 {
-    return pvi_fail(a->job->ctx, PV_E_FORMAT, "%s: row %lld, value %lld is not a finite 32-bit number",
-                    a->job->cfg->path, (long long)(row + 1), (long long)(j + 1));
+    return pvi_fail(a->job->ctx, PV_E_FORMAT, "%s: row %lld, value %lld is not a finite 32-bit number", a->job->name,
+                    (long long)(row + 1), (long long)(j + 1));
 }
 
 static pv_status fill_row(const array *a, const uint8_t *bytes, int64_t row, float *v)
@@ -223,7 +222,7 @@ static pv_status read_file(const void *cfg, struct pv_load *job)
     if (s == PV_OK) s = find_shape(&a);
     if (s == PV_OK) s = pvi_rows_check(job, "rows", a.n, "values", a.columns);
     const char *labels = labels_path(job); /* before the classes take the setting's place */
-    if (s == PV_OK) s = declare_labels(job);
+    if (s == PV_OK) s = pvi_array_labels(job, job->cfg->labels && !is_path(job->cfg->labels));
     if (s == PV_OK) s = read_labels(&a, labels);
     if (s == PV_OK) s = pvi_read_declared(job->ctx, job->src, "values", (double)a.n * (double)a.columns * a.h.size);
     if (s == PV_OK) s = find_places(&a);

@@ -100,7 +100,7 @@ static void progress_is_told(void **state)
     PVT_TRUE(m->domain.n == 900 && s.calls >= 6 && s.last == 1);
     pvi_matrix_free(m);
     s = (seen) { .stop_at = 3 };
-    PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, &m), PV_E_IO);
+    PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m), PV_E_IO);
     PVT_TRUE(!m && s.calls == 3 && strstr(pv_ctx_errmsg(t.ctx), "stopped while reading"));
     pv_ctx_on_progress(t.ctx, NULL, NULL);
 }
@@ -135,7 +135,7 @@ static void several_files(void **state)
 static void fails(pv_status want, const char *words)
 {
     pvi_matrix *m;
-    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, &m);
+    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m);
     PVT_CHECK(s == want && strstr(pv_ctx_errmsg(t.ctx), words), "%d %s", (int)s, pv_ctx_errmsg(t.ctx));
     PVT_TRUE(m == NULL);
 }

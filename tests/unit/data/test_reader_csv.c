@@ -293,7 +293,7 @@ static void bad_schemas(void **state)
         pvi_matrix *m;
         use(bad[i].json);
         dt_write(t.path, "1\n", 2);
-        const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, &m);
+        const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m);
         const char *msg = pv_ctx_errmsg(t.ctx) + strlen(t.schema);
         PVT_CHECK(s == PV_E_FORMAT && strcmp(msg, bad[i].rest) == 0, "%d %s, wanted %s", (int)s, msg, bad[i].rest);
     }
@@ -378,7 +378,7 @@ static void threads_and_chunks_change_nothing(void **state)
             PVT_OK(pvi_set_threads(t.ctx, threads));
             t.cfg.chunk = chunk;
             dt_write(t.path, text, n);
-            PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, &m), PV_E_FORMAT);
+            PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m), PV_E_FORMAT);
             snprintf(want_at, sizeof want_at, "%s:%lld:", t.path, (long long)line);
             PVT_CHECK(strncmp(pv_ctx_errmsg(t.ctx), want_at, strlen(want_at)) == 0, "%s, wanted %s",
                       pv_ctx_errmsg(t.ctx), want_at);

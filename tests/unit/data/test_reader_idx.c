@@ -153,7 +153,7 @@ static void wrong_labels(void **state)
     l[7] = 1;
     write_labels(l, sizeof l - 1);
     dt_write(t.path, two, sizeof two);
-    PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, &m), PV_E_FORMAT);
+    PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m), PV_E_FORMAT);
     PVT_TRUE(strstr(pv_ctx_errmsg(t.ctx), "1 labels for 2 images") != NULL);
     t.cfg.labels = NULL;
     dt_fails_bytes(&t, two, sizeof two, PV_E_FORMAT, ": which file holds the labels? data.labels=FILE names it");

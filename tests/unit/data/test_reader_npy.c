@@ -61,7 +61,7 @@ static const uint8_t u8[6] = { 0, 255, 51, 1, 2, 3 };
 static void fails(pv_status want, const char *words)
 {
     pvi_matrix *m;
-    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, &m);
+    const pv_status s = pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m);
     PVT_CHECK(s == want && strstr(pv_ctx_errmsg(t.ctx), words), "%d %s, wanted %s", (int)s, pv_ctx_errmsg(t.ctx),
               words);
     PVT_TRUE(m == NULL);

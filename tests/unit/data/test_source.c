@@ -104,7 +104,7 @@ static void damaged(void **state)
         packed[n / 2] ^= 0x55;
         pvi_matrix *m;
         dt_write(t.path, packed, n);
-        PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, &m), PV_E_FORMAT); /* damaged, or rows made of rubbish */
+        PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m), PV_E_FORMAT); /* damaged, or rows made of rubbish */
         packed[n / 2] ^= 0x55;
         packed[n - (k ? 4 : 6)] ^= 1; /* a checksum */
         dt_fails_bytes(&t, packed, n, PV_E_FORMAT, bad);
@@ -138,7 +138,7 @@ static void unusable(void **state)
                 { "/dev/null", "not a regular file", PV_E_IO } };
     for (int i = 0; i < 3; i++) {
         t.cfg.path = bad[i].path;
-        PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, &m), bad[i].s);
+        PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m), bad[i].s);
         snprintf(want, sizeof want, "%s: %s", bad[i].path, bad[i].what);
         assert_string_equal(pv_ctx_errmsg(t.ctx), want);
     }
@@ -149,7 +149,7 @@ static void unusable(void **state)
                    ":1:1: neither LIBSVM lines nor a table; data.format= names the format");
     PVT_IS(mkfifo(t.schema, 0600), 0);
     t.cfg.path = t.schema; /* must not wait for a writer */
-    PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, &m), PV_E_IO);
+    PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m), PV_E_IO);
     t.cfg.path = t.path;
 }
 
