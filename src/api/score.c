@@ -181,7 +181,7 @@ static pv_status load(pv_model *m, pv_data *from, const char *path, bool labels_
     expect.features = dom->p - (cfg.bias != 0.0);
     expect.y_lo = dom->y_lo;
     expect.y_hi = dom->y_hi;
-    expect.labels_optional = labels_optional;
+    expect.labels_optional = expect.undigested = labels_optional; /* predictions need neither */
     return pvi_data_load(m->ctx, &cfg, &expect, from, x);
 }
 

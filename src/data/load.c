@@ -218,7 +218,7 @@ static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
     if (s == PV_OK) s = pvi_image_check(job, (*m)->domain.p - (job->cfg->bias != 0));
     if (s == PV_OK) s = name_classes(job, *m);
     if (s == PV_OK && job->schema) s = pvi_schema_json(job->ctx, job->schema, &(*m)->schema_json);
-    if (s == PV_OK) s = pvi_digest(job->ctx, job->cfg, *m);
+    if (s == PV_OK && !job->expect->undigested) s = pvi_digest(job->ctx, job->cfg, *m);
     if (s == PV_OK) say_what_is_public(job, *m);
     return s;
 }

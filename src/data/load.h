@@ -36,6 +36,7 @@ typedef struct pvi_expect {
     int64_t features;     /* 0: free; otherwise the columns of the trained model, bias excluded          */
     bool labels_optional; /* predict: a file without labels is fine where the format can tell        */
     bool pixels;          /* the model takes images as bytes                                          */
+    bool undigested;      /* predict: nobody asks which rows these were, so no key is read or made     */
 } pvi_expect;
 
 /* Height, width and channels of an image; zeros: not one. */

@@ -104,6 +104,7 @@ static void a_changed_row_changes_the_digest(void **state)
     pv_model *m;
     char *json;
     PVT_OK(pv_result_model(r, &m));
+    PVT_OK(pv_model_set(m, "data.key_path", d->t.key));
     PVT_OK(pv_model_eval_on(m, rows, &json));
     PVT_TRUE(strstr(json, "\"training_rows\": true") != NULL);
     pv_string_free(d->t.ctx, json);
