@@ -2,8 +2,6 @@
  *
  * New data is read with the settings the model was trained with (bounds, row norm, bias, schema);
  * pv_model_set changes those that describe the new file only. */
-#include <errno.h>
-
 #include "eval/eval.h"
 #include "api/scored.h"
 
@@ -31,48 +29,50 @@ static pv_status open_model(pv_model *m, const char *path)
 
 pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out)
 {
-    PVI_FENV;
-    if (!ctx || !path || !out) return PV_E_ARG;
-    *out = NULL;
-    pv_model *m = pvi_alloc(ctx, sizeof *m);
-    if (!m) return pvi_nomem(ctx);
-    m->ctx = ctx;
+    if (out) *out = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, path);
+    PVI_NEEDS(ctx, out);
+    pv_model *m = pvi_handle_open(ctx, PVI_MODEL, sizeof *m);
+    if (!m) return PV_E_NOMEM;
     m->arena = pvi_arena_create(ctx);
     const pv_status s = m->arena ? open_model(m, path) : pvi_nomem(ctx);
-    if (s != PV_OK) {
-        pv_model_free(m);
-        return s;
-    }
-    *out = m;
-    return PV_OK;
+    if (s == PV_OK) *out = m;
+    else pv_model_free(m);
+    return pvi_done(ctx, s);
 }
 
 void pv_model_free(pv_model *m)
 {
-    if (!m) return;
+    if (!pvi_alive(m, PVI_MODEL, __func__)) return;
     pv_plan_free(m->plan);
     pvi_arena_free(m->arena);
-    pvi_free(m->ctx, m);
+    pvi_handle_close(m);
 }
 
 pv_status pv_model_certificate(const pv_model *m, const char **json)
 {
-    if (!m || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, json);
     *json = m->file.certificate;
     return PV_OK;
 }
 
 pv_status pv_model_schema(const pv_model *m, const char **json)
 {
-    if (!m || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, json);
     *json = m->file.schema;
     return PV_OK;
 }
 
 pv_status pv_model_set(pv_model *m, const char *key, const char *value)
 {
-    PVI_FENV;
-    if (!m || !key || !value) return PV_E_ARG;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, key);
+    PVI_NEEDS(m->ctx, value);
     if (strncmp(key, "data.", 5) != 0 && strcmp(key, "run.threads") != 0)
         return pvi_fail(m->ctx, PV_E_PARAM, "%s: a trained model takes settings of the new data only (data.*)", key);
     /* How rows are read may differ from file to file; what is made of them belongs to the weights. */
@@ -167,8 +167,6 @@ static void put_number(FILE *f, double x)
 {
     char text[32];
     snprintf(text, sizeof text, "%.9g", x); /* a float, exactly */
-    for (char *c = text; *c; c++)
-        if (*c == ',') *c = '.'; /* the host's decimal sign */
     fputs(text, f);
 }
 
@@ -221,31 +219,23 @@ static void put_scores(FILE *f, const pv_model *m, const pvi_matrix *x, const fl
 
 pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv)
 {
-    PVI_FENV;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, data);
+    PVI_NEEDS(m->ctx, out_csv);
     pvi_matrix *x;
     float *score;
     int64_t outputs;
     pvi_atomic out;
 
-    if (!m || !data) return PV_E_ARG;
     pv_status s = load_and_score(m, data, true, &x, &score, &outputs);
-    if (s == PV_OK && out_csv) {
-        s = pvi_atomic_open(m->ctx, out_csv, &out);
-        if (s == PV_OK) {
-            put_scores(out.f, m, x, score, outputs);
-            s = pvi_atomic_commit(&out);
-        }
-    } else if (s == PV_OK) { /* asked for by the caller: scores to standard output */
-        errno = 0;
-        put_scores(stdout, m, x, score, outputs); /* ends with the first write that fails */
-        const int failed = fflush(stdout) != 0 || ferror(stdout), why = errno;
-        if (failed)
-            s = pvi_fail(m->ctx, PV_E_IO, "standard output: cannot be written%s%s", why ? ": " : "",
-                         why ? strerror(why) : "");
+    if (s == PV_OK) s = pvi_atomic_open(m->ctx, out_csv, &out);
+    if (s == PV_OK) {
+        put_scores(out.f, m, x, score, outputs);
+        s = pvi_atomic_commit(&out);
     }
     pvi_free(m->ctx, score);
     pvi_matrix_free(x);
-    return s;
+    return pvi_done(m->ctx, s);
 }
 
 /* ---- eval -------------------------------------------------------------------------------------------------- */
@@ -262,13 +252,14 @@ static bool is_training_data(const pvi_cert *c, const pvi_matrix *x)
 
 pv_status pv_model_eval(pv_model *m, const char *data, char **json)
 {
-    PVI_FENV;
+    if (json) *json = NULL;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, data);
+    PVI_NEEDS(m->ctx, json);
     pvi_matrix *x;
     float *score;
     int64_t outputs;
 
-    if (!m || !data || !json) return PV_E_ARG;
-    *json = NULL;
     pv_status s = load_and_score(m, data, false, &x, &score, &outputs);
     if (s == PV_OK) {
         pvi_str b = { .ctx = m->ctx };
@@ -290,5 +281,5 @@ pv_status pv_model_eval(pv_model *m, const char *data, char **json)
     }
     pvi_free(m->ctx, score);
     pvi_matrix_free(x);
-    return s;
+    return pvi_done(m->ctx, s);
 }

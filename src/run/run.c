@@ -5,7 +5,7 @@
 #include "run/run.h"
 
 struct pv_result {
-    pv_ctx *ctx;
+    PVI_HANDLE;
     pv_arena *arena; /* owned; everything below lives there */
     pvi_model_file file;
     pvi_cert cert;
@@ -239,7 +239,7 @@ static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
     spent_curve(j, curve);
     for (int64_t t = 1; s == PV_OK; t++) {
         if (!pvi_progress(r->ctx, "training", (double)(t - 1), (double)T, spent(curve, pvi_oracle_fraction(o))))
-            return pvi_fail(r->ctx, PV_E_BUDGET,
+            return pvi_fail(r->ctx, PV_E_CANCELLED,
                             "stopped after %lld of %lld steps: no model was written, and the budget of "
                             "the whole run counts as spent",
                             (long long)(t - 1), (long long)T);
@@ -297,9 +297,8 @@ pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *
     pv_status s;
 
     *out = NULL;
-    pv_result *r = pvi_alloc(plan->ctx, sizeof *r);
-    if (!r) return pvi_nomem(plan->ctx);
-    r->ctx = plan->ctx;
+    pv_result *r = pvi_handle_open(plan->ctx, PVI_RESULT, sizeof *r);
+    if (!r) return PV_E_NOMEM;
     r->arena = pvi_arena_create(plan->ctx);
     s = r->arena ? PV_OK : pvi_nomem(plan->ctx);
     if (s == PV_OK) s = make_rng(plan, &rng);
@@ -334,23 +333,26 @@ pv_status pvi_plan_data(pv_plan *plan, pvi_matrix **out)
 
 pv_status pv_plan_run(pv_plan *plan, pv_result **out)
 {
-    PVI_FENV;
+    if (out) *out = NULL;
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, out);
     pvi_matrix *m;
 
-    if (!plan || !out) return PV_E_ARG;
-    *out = NULL;
     if (!plan->s.data.path) return pvi_fail(plan->ctx, PV_E_PARAM, "no data: set data.path");
     pv_status s = pvi_plan_data(plan, &m);
     if (s == PV_OK) s = pvi_run_matrix(plan, m, NULL, NULL, out);
     pvi_matrix_free(m);
-    return s;
+    return pvi_done(plan->ctx, s);
 }
 
 /* ---- result --------------------------------------------------------------------------------------------- */
 
 pv_status pv_result_weights(const pv_result *r, double *w, int64_t cap, int64_t *d)
 {
-    if (!r || !d || (cap > 0 && !w)) return PV_E_ARG;
+    if (d) *d = 0;
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, d);
+    if (cap > 0 && !w) return pvi_fail(r->ctx, PV_E_ARG, "pv_result_weights: w is NULL");
     *d = r->file.d;
     for (int64_t i = 0; i < cap && i < r->file.d; i++) w[i] = r->file.w[i];
     return PV_OK;
@@ -358,22 +360,25 @@ pv_status pv_result_weights(const pv_result *r, double *w, int64_t cap, int64_t 
 
 pv_status pv_result_certificate(const pv_result *r, const char **json)
 {
-    if (!r || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, json);
     *json = r->certificate;
     return PV_OK;
 }
 
 pv_status pv_result_save(const pv_result *r, const char *path)
 {
-    PVI_FENV;
-    if (!r || !path) return PV_E_ARG;
-    return pvi_model_write(r->ctx, path, &r->file);
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, path);
+    return pvi_done(r->ctx, pvi_model_write(r->ctx, path, &r->file));
 }
 
 pv_status pv_result_summary(const pv_result *r, char **json)
 {
-    PVI_FENV;
-    if (!r || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, json);
     const pvi_cert *c = &r->cert;
     pvi_str b = { .ctx = r->ctx };
     pvi_jw w = { .out = &b, .indent = 2 };
@@ -402,12 +407,12 @@ pv_status pv_result_summary(const pv_result *r, char **json)
     pvi_jw_raw(&w, "settings", c->settings);
     pvi_jw_close(&w, '}');
     pvi_str_puts(&b, "\n");
-    return pvi_str_take(&b, json);
+    return pvi_done(r->ctx, pvi_str_take(&b, json));
 }
 
 void pv_result_free(pv_result *r)
 {
-    if (!r) return;
+    if (!pvi_alive(r, PVI_RESULT, __func__)) return;
     pvi_arena_free(r->arena);
-    pvi_free(r->ctx, r);
+    pvi_handle_close(r);
 }
