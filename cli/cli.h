@@ -115,7 +115,8 @@ void progress_clear(void);
 void progress_show(const char *what, double part, double elapsed); /* of a bar of one's own */
 typedef enum phase { PHASE_QUIET, PHASE_SPENDING, PHASE_KEPT } phase;
 void signals_install(void);
-void signals_phase(phase p); /* what an interruption would mean now */
+void signals_context(pv_ctx *ctx); /* whose temporary files a signal removes; NULL: none are left */
+void signals_phase(phase p);       /* what an interruption would mean now */
 
 /* ---- files (files.c) -------------------------------------------------------------------------------- */
 int read_text(const char *path, char **text, size_t *len); /* free() it; exit code */

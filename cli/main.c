@@ -73,11 +73,13 @@ static int run(const char *program, const command *cmd, int argc, char **argv)
     if (code == EXIT_DONE) {
         notes_attach(&c);
         progress_attach(&c);
+        signals_context(c.ctx);
         code = c.args.help ? command_help(&c, cmd) : cmd->run(&c);
         progress_clear();
     }
     code = flush_stdout(code);
     if (code == EXIT_DONE) notes_flush();
+    signals_context(NULL);
     pv_ctx_free(c.ctx);
     args_free(&c.args);
     return code;

@@ -45,6 +45,7 @@ static int exit_code(pv_status s)
     case PV_E_IO:
     case PV_E_FORMAT:
     case PV_E_VERIFY: return EXIT_INPUT;
+    case PV_E_CANCELLED: /* once training has begun, its budget is spent */
     case PV_E_BUDGET: return EXIT_BUDGET;
     default: return EXIT_INTERNAL;
     }

@@ -11,6 +11,12 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t current = PHASE_QUIET;
+static pv_ctx *volatile context; /* whose files are under way */
+
+void signals_context(pv_ctx *ctx)
+{
+    context = ctx;
+}
 
 void signals_phase(phase p)
 {
@@ -26,7 +32,7 @@ static void say(const char *text)
 
 static void on_signal(int sig)
 {
-    pv_cleanup();
+    pv_cleanup(context);
     if (sig != SIGPIPE) {
         if (isatty(STDERR_FILENO)) say("\r\033[K");
         say(current == PHASE_SPENDING ? "privet: interrupted; no model was written, and the budget counts as spent\n"

@@ -9,12 +9,31 @@
  *   pv_plan_set(plan, "budget.epsilon", "1.0");
  *   if (pv_plan_run(plan, &res) != PV_OK) puts(pv_ctx_errmsg(ctx));
  *
- * Every call: inputs are borrowed until it returns; on failure each `out` is
- * NULL and nothing leaks; `_free` takes NULL; a handle belongs to one thread.
- * The library never prints, never exits, never touches the locale or the umask.
- * A call computes in the default floating-point environment and puts back the
- * caller's (rounding mode, traps, flags); callbacks run in the default one.
- * Strings handed out as `char **json` belong to the caller: pv_string_free. */
+ * CALLS     Inputs are borrowed until a call returns.  On failure each `out` pointer is NULL, a number that is
+ *   asked for is 0 or, of an epsilon, INFINITY, nothing leaks, and pv_ctx_errmsg says why.  A handle that is NULL
+ *   is PV_E_ARG without a message, since there is no context to hold it.  Strings handed out as `char **json`
+ *   belong to the caller: pv_string_free.
+ * HOST      The library never prints, never touches the umask, signals or the environment, of which it reads
+ *   PRIVET_HOME and HOME (see data.key_path), and keeps no state outside of handles: two contexts know nothing of
+ *   each other.  A call computes in the default floating-point environment and in the locale "C" of its thread, and
+ *   puts back the caller's; numbers are read and written alike under every locale.  setlocale is never called.
+ * ENDING    The process is ended (one line on stderr, then abort) where carrying on could release data or works on
+ *   freed memory, and nowhere else: a handle that was freed before or is of another kind (best effort: a magic word
+ *   in it, until its memory is used again); the floating-point environment cannot be set; the operating system
+ *   gives a child no randomness in the middle of a run; an internal check of a sensitivity, a noise scale, a
+ *   sampling rate or a planned release is false, which is a bug in a plug-in or in the library.
+ * FREEING   `_free` takes NULL.  Results, models and data live on their own; free them, and strings, before their
+ *   context.  pv_ctx_free before them logs a warning and takes effect with the last of them.
+ * THREADS   A context and all that was made from it belong to one thread at a time; contexts of different threads
+ *   do not get in each other's way.  A call starts threads of its own (run.threads), for which the host's callbacks
+ *   and allocator are never called: callbacks run on the thread that made the call, before it returns.  They run in
+ *   the default floating-point environment and the locale "C".  A callback makes no call on the context it belongs
+ *   to but pv_ctx_errmsg, and no C++ exception and no longjmp may leave it: catch what is thrown, return false,
+ *   throw again behind the call.
+ * FORK      A child may use its parent's handles if no thread was inside a call on them at the fork; it starts
+ *   threads of its own and never draws its parent's noise (but with run.seed, which is for tests).
+ * STACK     128 KiB of stack are enough for every call.
+ * FILES     What is written appears under its name complete or not at all (PATH.tmp.xxxxxx until then). */
 #ifndef PRIVET_H
 #define PRIVET_H
 #include <stdbool.h>
@@ -33,11 +52,13 @@
 extern "C" {
 #endif
 
-#define PV_VERSION       "0.1.0"
-#define PV_VERSION_MAJOR 0
-#define PV_VERSION_MINOR 1
-#define PV_VERSION_PATCH 0
+#define PV_VERSION        "0.1.0"
+#define PV_VERSION_MAJOR  0
+#define PV_VERSION_MINOR  1
+#define PV_VERSION_PATCH  0
+#define PV_VERSION_NUMBER (PV_VERSION_MAJOR * 10000 + PV_VERSION_MINOR * 100 + PV_VERSION_PATCH)
 PV_API const char *pv_version(void); /* of the library actually linked */
+PV_API int pv_version_number(void);  /* the same as PV_VERSION_NUMBER      */
 
 /* Could the call do its job?  Values are pinned: never renumbered, never reused. */
 typedef enum pv_status {
@@ -48,13 +69,13 @@ typedef enum pv_status {
     PV_E_UNSUPPORTED = 12, /* caller: no proof covers this combination        */
     PV_E_NOMEM = 20,
     PV_E_IO = 21,
-    PV_E_FORMAT = 22,  /* input file; the message has line and column     */
-    PV_E_RNG = 23,     /* no secure randomness; there is no fallback      */
-    PV_E_CANCELLED = 24, /* the progress callback returned false          */
-    PV_E_BUDGET = 30,  /* refused: more than the budget                   */
-    PV_E_PLAN = 31,    /* run asked for a release it had not planned      */
-    PV_E_VERIFY = 32,  /* a certificate or model that does not hold       */
-    PV_E_NUMERIC = 40, /* NaN or infinity in a checked value              */
+    PV_E_FORMAT = 22,    /* input file; the message has line and column     */
+    PV_E_RNG = 23,       /* no secure randomness; there is no fallback      */
+    PV_E_CANCELLED = 24, /* a callback said stop; the message says what counts as spent */
+    PV_E_BUDGET = 30,    /* refused: more than the budget                   */
+    PV_E_PLAN = 31,      /* run asked for a release it had not planned      */
+    PV_E_VERIFY = 32,    /* a certificate or model that does not hold       */
+    PV_E_NUMERIC = 40,   /* NaN or infinity in a checked value              */
     PV_E_INTERNAL = 90
 } pv_status;
 PV_API const char *pv_status_name(pv_status s);
@@ -65,6 +86,10 @@ typedef struct pv_result pv_result; /* weights, certificate                     
 typedef struct pv_model pv_model;   /* weights, settings and certificate               */
 typedef struct pv_data pv_data;     /* where rows come from: files, memory, a stream   */
 
+/* Where memory comes from.  get: n > 0 bytes, aligned as malloc's, any content, or NULL; put: never NULL.  Called
+ * on the thread that makes a call, never on others; copied, but `self` must outlive the context and all made from
+ * it. Not from here: what the C library takes for a thread's stack and for the buffer of a file that is being
+ * written, and the pages of the random generator, which stay out of core dumps and swap. */
 typedef struct pv_alloc {
     void *(*get)(void *self, size_t n);
     void (*put)(void *self, void *p);
@@ -74,11 +99,10 @@ typedef struct pv_alloc {
 /* ---- context ---------------------------------------------------------------- */
 PV_MUST pv_status pv_ctx_create(const pv_alloc *a, pv_ctx **out); /* a NULL: malloc  */
 PV_API void pv_ctx_free(pv_ctx *ctx);
-PV_API const char *pv_ctx_errmsg(const pv_ctx *ctx); /* valid until the next call   */
+/* Of the last call that returns a status, on the context or on what was made from it: one line, empty after PV_OK.
+ * Valid until the next such call; frees leave it alone. */
+PV_API const char *pv_ctx_errmsg(const pv_ctx *ctx);
 PV_API void pv_string_free(pv_ctx *ctx, char *s);
-/* Writes a file so that a reader sees the old one or the new one, never half of it. */
-PV_MUST pv_status pv_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size);
-PV_API void pv_cleanup(void); /* removes temporaries of writes under way; for signal handlers, before _exit */
 
 /* Notes and warnings, one line each without a newline; NULL: silence (the default). */
 typedef enum pv_level { PV_LOG_NOTE = 1, PV_LOG_WARN = 2 } pv_level;
@@ -86,34 +110,35 @@ typedef void (*pv_log_fn)(void *user, pv_level level, const char *line);
 PV_API void pv_ctx_on_log(pv_ctx *ctx, pv_log_fn fn, void *user);
 
 /* Progress of long work: what ("reading", "training"), done of total, and the
- * epsilon spent so far (negative: not applicable).  Return false to stop early. */
+ * epsilon spent so far (negative: not applicable).  Return false to stop early: the call fails with PV_E_CANCELLED.
+ * Stopped while reading or scattering, nothing is spent; while training, the budget of the whole run is.  Accounting
+ * and calibration do not report progress. */
 typedef bool (*pv_progress_fn)(void *user, const char *what, double done, double total, double epsilon);
 PV_API void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user);
 
 /* ---- rows ---------------------------------------------------------------------- */
-/* Where rows come from.  What they mean (schema, bounds, row norm, labels) is said by the data.* settings of the plan
- * or model they are used with, for every source alike: a file and the same rows from memory give the same digest,
- * certificate and, with the same seed, the same weights.
- *   dense matrix  like a .npy file          CSR  like LIBSVM lines          Arrow, with a schema  like a CSV table
- * With data.schema the columns of a matrix are the schema's in order, the label's left out where labels come apart.
- *
- * BORROWED: what a pv_data was made of must stay alive until pv_data_free, and must not change while a call that was
- * given the pv_data is under way.  This is a privacy precondition: a row that changes between two releases can move
- * them further than the noise was made for.  float32 rows whose values lie side by side are read where they are, never
- * copied; everything else is encoded once per run.
- * A pv_data may be used for several runs, one at a time; a stream or callback can be read once. */
+/* Where rows come from.  What they mean (schema, bounds, row norm, labels) is said by the data.* settings of the
+ * plan or model they are used with, for every source alike: a file and the same rows from memory give the same
+ * digest, certificate and, with the same seed, the same weights. dense matrix  like a .npy file          CSR
+ * like LIBSVM lines          Arrow, with a schema  like a CSV table With data.schema the columns of a matrix are
+ * the schema's in order, the label's left out where labels come apart.  BORROWED: what a pv_data was made of must
+ * stay alive until pv_data_free, and must not change while a call that was given the pv_data is under way.  This
+ * is a privacy precondition: a row that changes between two releases can move them further than the noise was
+ * made for.  float32 rows whose values lie side by side are read where they are, never copied; everything else is
+ * encoded once per run. A pv_data may be used for several runs, one at a time; a stream or callback can be read
+ * once. */
 typedef enum pv_type { /* of an array; values are pinned */
-    PV_FLOAT32 = 1,
-    PV_FLOAT64 = 2,
-    PV_INT8 = 3,
-    PV_INT16 = 4,
-    PV_INT32 = 5,
-    PV_INT64 = 6,
-    PV_UINT8 = 7,
-    PV_UINT16 = 8,
-    PV_UINT32 = 9,
-    PV_UINT64 = 10,
-    PV_BOOL8 = 11 /* a byte: 0 or 1 */
+                       PV_FLOAT32 = 1,
+                       PV_FLOAT64 = 2,
+                       PV_INT8 = 3,
+                       PV_INT16 = 4,
+                       PV_INT32 = 5,
+                       PV_INT64 = 6,
+                       PV_UINT8 = 7,
+                       PV_UINT16 = 8,
+                       PV_UINT32 = 9,
+                       PV_UINT64 = 10,
+                       PV_BOOL8 = 11 /* a byte: 0 or 1 */
 } pv_type;
 /* A path as data.path takes it; n paths, whose rows follow one another. */
 PV_MUST pv_status pv_data_file(pv_ctx *ctx, const char *path, pv_data **out);
@@ -182,6 +207,10 @@ struct ArrowArrayStream {
 /* ---- plan: settings, cost, run ------------------------------------------------ */
 PV_MUST pv_status pv_plan_create(pv_ctx *ctx, pv_plan **out);
 PV_API void pv_plan_free(pv_plan *plan);
+/* data.key_path: the file with the secret that keys the digest of the data.  If it is not there, whatever reads
+ * rows makes it, by default $PRIVET_HOME/secret.key or ~/.local/share/privet/secret.key: the only file the
+ * library makes without being asked for it by name.  "none": no file; the key lives for one call, and the rows
+ * are not recognised later. */
 PV_MUST pv_status pv_plan_set(pv_plan *plan, const char *key, const char *value);
 PV_MUST pv_status pv_plan_set_f64(pv_plan *plan, const char *key, double value);
 PV_MUST pv_status pv_plan_set_i64(pv_plan *plan, const char *key, int64_t value);
@@ -192,8 +221,8 @@ PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json); /* the same keys bac
  * or "selection_epsilon", the cost of one choice (select).  "noise_per_weight", where there is a sum: standard
  * deviation on each entry of the average gradient. */
 PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);
-PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub); /* reads as pv_plan_cost does */
-PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out);                  /* reserve, run, certify     */
+PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub);  /* reads as pv_plan_cost does */
+PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out);                   /* reserve, run, certify     */
 PV_MUST pv_status pv_plan_run_on(pv_plan *plan, pv_data *data, pv_result **out); /* rows of data, not data.path */
 /* The same numbers as in pv_plan_cost, where one call would otherwise have to read JSON.  data: NULL, or the rows
  * that count where data.rows is not set. */
@@ -224,7 +253,14 @@ PV_MUST pv_status pv_smooth(pv_ctx *ctx, double sigma, double *v, int64_t d);
 /* Shares of white noise that are left: averages of 1/lambda and 1/lambda^2 over the eigenvalues of I - sigma L. */
 PV_MUST pv_status pv_smooth_factors(double sigma, int64_t d, double *gamma, double *beta);
 
-/* ---- demonstration data ------------------------------------------------------------- */
+/* ---- for the command ---------------------------------------------------------------- */
+/* What the privet command needs and others may find handy; these four may change from one version to the next. */
+/* Writes a file so that a reader sees the old one or the new one, never half of it. */
+PV_MUST pv_status pv_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size);
+/* Removes the temporary files of writes that are under way on this context, which then fail; for a signal handler
+ * that ends the process.  Async-signal-safe, on any thread: reads a list in the context and calls unlink, nothing
+ * else.  The context must not be freed meanwhile; NULL does nothing. */
+PV_API void pv_cleanup(pv_ctx *ctx);
 /* Writes demo_train.csv, demo_test.csv and demo.schema.json: made-up hospital stays. */
 PV_MUST pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows);
 /* Writes madelon_train.csv, madelon_test.csv and madelon.schema.json: 20 numbers a row, five classes. */
@@ -235,7 +271,7 @@ PV_MUST pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out);
 PV_MUST pv_status pv_model_certificate(const pv_model *m, const char **json);           /* lives with m */
 PV_MUST pv_status pv_model_schema(const pv_model *m, const char **json);                /* NULL: the data had none */
 PV_MUST pv_status pv_model_set(pv_model *m, const char *key, const char *value);        /* data.* keys of new data */
-PV_MUST pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv); /* atomic */
+PV_MUST pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv); /* a file; atomic */
 PV_MUST pv_status pv_model_eval(pv_model *m, const char *data, char **json);
 /* What a model makes of one row: 0 classes is a number; outputs: scores, 1 (a number, a margin) or one per class. */
 typedef struct pv_model_info {

@@ -37,6 +37,21 @@ static pv_status finish(pvi_request *r, pvi_jw *w, const pv_event *ev, char **js
     return pvi_str_take(w->out, json) == PV_OK ? PV_OK : pvi_nomem(r->ctx);
 }
 
+/* From the request to the answer; ask writes what is asked for, finish the rest. */
+static pv_status answer(pv_ctx *ctx, const char *request_json, double unit, pv_status (*ask)(pvi_request *, pvi_jw *),
+                        char **json)
+{
+    pvi_request r;
+    pvi_str out = { .ctx = ctx };
+    pvi_jw w = { .out = &out, .indent = 2 };
+    pv_status s = pvi_request_open(ctx, request_json, unit, &r);
+    if (s == PV_OK) s = ask(&r, &w);
+    if (s == PV_OK) s = finish(&r, &w, r.ev, json);
+    pvi_str_free(&out);
+    pvi_request_free(&r);
+    return pvi_done(ctx, s);
+}
+
 /* Every accountant that supports the events, side by side. */
 static void write_all(pvi_jw *w, const pvi_request *r)
 {
@@ -83,17 +98,11 @@ static pv_status answer_account(pvi_request *r, pvi_jw *w)
 
 pv_status pv_account(pv_ctx *ctx, const char *request_json, char **json)
 {
-    PVI_FENV;
-    pvi_request r;
-    pvi_str out = { .ctx = ctx };
-    pvi_jw w = { .out = &out, .indent = 2 };
-    *json = NULL;
-    pv_status s = pvi_request_open(ctx, request_json, NAN, &r);
-    if (s == PV_OK) s = answer_account(&r, &w);
-    if (s == PV_OK) s = finish(&r, &w, r.ev, json);
-    pvi_str_free(&out);
-    pvi_request_free(&r);
-    return s;
+    if (json) *json = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, request_json);
+    PVI_NEEDS(ctx, json);
+    return answer(ctx, request_json, NAN, answer_account, json);
 }
 
 /* ---- calibration ------------------------------------------------------------------------------------------- */
@@ -128,17 +137,11 @@ static pv_status answer_calibrate(pvi_request *r, pvi_jw *w)
 
 pv_status pv_calibrate(pv_ctx *ctx, const char *request_json, char **json)
 {
-    PVI_FENV;
-    pvi_request r;
-    pvi_str out = { .ctx = ctx };
-    pvi_jw w = { .out = &out, .indent = 2 };
-    *json = NULL;
-    pv_status s = pvi_request_open(ctx, request_json, 1.0, &r);
-    if (s == PV_OK) s = answer_calibrate(&r, &w);
-    if (s == PV_OK) s = finish(&r, &w, r.ev, json);
-    pvi_str_free(&out);
-    pvi_request_free(&r);
-    return s;
+    if (json) *json = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, request_json);
+    PVI_NEEDS(ctx, json);
+    return answer(ctx, request_json, 1.0, answer_calibrate, json);
 }
 
 /* ---- curve --------------------------------------------------------------------------------------------------- */
@@ -198,15 +201,9 @@ static pv_status answer_curve(pvi_request *r, pvi_jw *w)
 
 pv_status pv_curve(pv_ctx *ctx, const char *request_json, char **json)
 {
-    PVI_FENV;
-    pvi_request r;
-    pvi_str out = { .ctx = ctx };
-    pvi_jw w = { .out = &out, .indent = 2 };
-    *json = NULL;
-    pv_status s = pvi_request_open(ctx, request_json, NAN, &r);
-    if (s == PV_OK) s = answer_curve(&r, &w);
-    if (s == PV_OK) s = finish(&r, &w, r.ev, json);
-    pvi_str_free(&out);
-    pvi_request_free(&r);
-    return s;
+    if (json) *json = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, request_json);
+    PVI_NEEDS(ctx, json);
+    return answer(ctx, request_json, NAN, answer_curve, json);
 }

@@ -370,7 +370,6 @@ pv_status pvi_ask_open(pv_ctx *ctx, const char *json, pvi_request *r)
     pvi_json *v;
     *r = (pvi_request) { .ctx = ctx, .unit = NAN };
     clock_gettime(CLOCK_MONOTONIC, &r->start);
-    if (!json) return pvi_fail(ctx, PV_E_ARG, "a request is needed");
     if (!(r->arena = pvi_arena_create(ctx))) return pvi_nomem(ctx);
     const bool empty = !json[strspn(json, " \t\r\n")]; /* which of a file would be said */
     const pv_status s = empty ? PV_OK : pvi_json_parse(ctx, r->arena, "request", json, strlen(json), &v);

@@ -63,37 +63,41 @@ static pv_status open_job(pv_plan *plan, pv_data *from, pvi_job **out)
 
 pv_status pv_plan_cost(pv_plan *plan, char **json)
 {
-    PVI_FENV;
+    if (json) *json = NULL;
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, json);
     pvi_job *j;
-    if (!plan || !json) return PV_E_ARG;
-    *json = NULL;
     pv_status s = open_job(plan, NULL, &j);
-    if (s != PV_OK) return s;
+    if (s != PV_OK) return pvi_done(plan->ctx, s);
     s = cost_json(j, json);
     pvi_job_free(j);
-    return s;
+    return pvi_done(plan->ctx, s);
 }
 
 pv_status pv_plan_cost_on(pv_plan *plan, pv_data *data, pv_cost *out)
 {
-    PVI_FENV;
+    if (out) memset(out, 0, sizeof *out);
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, out);
+    if (data && !pvi_alive(data, PVI_DATA, __func__)) return PV_E_ARG;
     pvi_job *j;
-    if (!plan || !out) return PV_E_ARG;
-    memset(out, 0, sizeof *out);
     const pv_status s = open_job(plan, data, &j);
     if (s == PV_OK) pvi_job_cost(j, out);
     if (s == PV_OK) pvi_job_free(j);
-    return s;
+    return pvi_done(plan->ctx, s);
 }
 
 pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub)
 {
-    PVI_FENV;
+    if (eps_ub) *eps_ub = INFINITY;
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, eps_ub);
+    if (!(delta > 0.0 && delta < 1.0))
+        return pvi_fail(plan->ctx, PV_E_ARG, "pv_plan_epsilon: delta = %g is not between 0 and 1", delta);
     pvi_job *j;
     pvi_cost cost;
-    if (!plan || !eps_ub || !(delta > 0.0 && delta < 1.0)) return PV_E_ARG;
     pv_status s = open_job(plan, NULL, &j);
-    if (s != PV_OK) return s;
+    if (s != PV_OK) return pvi_done(plan->ctx, s);
     if (!j->private_run) s = pvi_fail(plan->ctx, PV_E_PARAM, "privacy=off has no epsilon");
     else s = pvi_account(plan->ctx, j->accountant, j->prob.relation, j->events, delta * (1.0 - 0x1p-10), &cost);
     if (s == PV_OK && cost.epsilon <= PVI_DRAWS_LIMIT && !(pvi_draws_need(j, cost.epsilon) <= delta * 0x1p-10))
@@ -101,5 +105,5 @@ pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub)
                      delta);
     if (s == PV_OK) *eps_ub = cost.epsilon;
     pvi_job_free(j);
-    return s;
+    return pvi_done(plan->ctx, s);
 }

@@ -147,12 +147,13 @@ static pv_status answer(passes *q, char **json)
 
 pv_status pv_epochs(pv_ctx *ctx, const char *request_json, char **json)
 {
-    PVI_FENV;
+    if (json) *json = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, request_json);
+    PVI_NEEDS(ctx, json);
     passes q = { 0 };
-    if (!ctx || !json) return PV_E_ARG;
-    *json = NULL;
     pv_status s = pvi_ask_open(ctx, request_json, &q.r);
     if (s == PV_OK) s = answer(&q, json);
     pvi_request_free(&q.r);
-    return s;
+    return pvi_done(ctx, s);
 }

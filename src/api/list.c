@@ -80,12 +80,12 @@ static pv_status nothing_called(pv_ctx *ctx, const char *what, const char *const
 
 pv_status pv_list(pv_ctx *ctx, const char *what, char **json)
 {
-    PVI_FENV;
+    if (json) *json = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, json);
     const char *kinds[KINDS] = { "settings" };
     int only = -1; /* the kind that was named */
     bool found = false;
-    if (!ctx || !json) return PV_E_ARG;
-    *json = NULL;
     for (int k = 1; k < KINDS; k++) kinds[k] = pv_kind_name((pv_kind)(k - 1));
     for (int k = 0; k < KINDS && what; k++)
         if (strcmp(kinds[k], what) == 0) only = k;
@@ -99,7 +99,7 @@ pv_status pv_list(pv_ctx *ctx, const char *what, char **json)
     }
     pvi_jw_close(&w, '}');
     pvi_str_puts(&b, "\n");
-    if (found) return pvi_str_take(&b, json);
+    if (found) return pvi_done(ctx, pvi_str_take(&b, json));
     pvi_str_free(&b);
     return nothing_called(ctx, what, kinds);
 }

@@ -78,16 +78,17 @@ static pv_status open_export(const pv_model *m, pvi_export *e)
     return e->arena ? pvi_export_fill(e) : pvi_nomem(m->ctx);
 }
 
-pv_status pv_model_export(const pv_model *m, const char *name, const char *path)
+pv_status pv_model_export(const pv_model *m, const char *format_name, const char *path)
 {
-    PVI_FENV;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, format_name);
+    PVI_NEEDS(m->ctx, path);
     pvi_export e;
-    if (!m || !name || !path) return PV_E_ARG;
-    const format *f = find_format(name);
-    if (!f) return pvi_fail(m->ctx, PV_E_PARAM, "format %s: onnx, npz or safetensors is needed", name);
+    const format *f = find_format(format_name);
+    if (!f) return pvi_fail(m->ctx, PV_E_PARAM, "format %s: onnx, npz or safetensors is needed", format_name);
     if (m->file.d > f->most)
         return pvi_fail(m->ctx, PV_E_UNSUPPORTED, "%lld weights are too many for %s: use safetensors",
-                        (long long)m->file.d, name);
+                        (long long)m->file.d, format_name);
     pvi_str out = { .ctx = m->ctx };
     pv_status s = open_export(m, &e);
     if (s == PV_OK) {
@@ -96,5 +97,5 @@ pv_status pv_model_export(const pv_model *m, const char *name, const char *path)
     }
     pvi_str_free(&out);
     pvi_arena_free(e.arena);
-    return s;
+    return pvi_done(m->ctx, s);
 }

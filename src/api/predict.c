@@ -43,8 +43,6 @@ static void put_number(pvi_str *b, double x)
 {
     char text[32];
     snprintf(text, sizeof text, "%.9g", x); /* a float, exactly */
-    for (char *c = text; *c; c++)
-        if (*c == ',') *c = '.'; /* the host's decimal sign */
     pvi_str_puts(b, text);
 }
 
@@ -110,10 +108,11 @@ static bool to_file(void *f, const char *text, size_t size)
 
 pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv)
 {
-    PVI_FENV;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, data);
+    PVI_NEEDS(m->ctx, out_csv);
     pvi_scores x;
     pvi_atomic out;
-    if (!m || !data || !out_csv) return PV_E_ARG;
     pv_status s = pvi_score(m, NULL, data, true, NULL, &x);
     if (s == PV_OK && (s = pvi_atomic_open(m->ctx, out_csv, &out)) == PV_OK) {
         s = put_scores(m, &x, to_file, out.f);
@@ -121,18 +120,19 @@ pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv)
         else pvi_atomic_abandon(&out);
     }
     pvi_scores_free(m->ctx, &x);
-    return s;
+    return pvi_done(m->ctx, s);
 }
 
 pv_status pv_model_predict_to(pv_model *m, pv_data *data, pv_write_fn write, void *user)
 {
-    PVI_FENV;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_TAKES(m->ctx, data, PVI_DATA);
+    PVI_NEEDS(m->ctx, write);
     pvi_scores x;
-    if (!m || !data || !write) return PV_E_ARG;
     pv_status s = pvi_score(m, data, NULL, true, NULL, &x);
     if (s == PV_OK) s = put_scores(m, &x, write, user);
     pvi_scores_free(m->ctx, &x);
-    return s;
+    return pvi_done(m->ctx, s);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------- */
@@ -154,15 +154,16 @@ static pv_status fill(const pv_model *m, const pvi_scores *x, const pv_predictio
 
 pv_status pv_model_predict_on(pv_model *m, pv_data *data, const pv_predictions *out)
 {
-    PVI_FENV;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_TAKES(m->ctx, data, PVI_DATA);
+    PVI_NEEDS(m->ctx, out);
     pvi_scores x;
-    if (!m || !data || !out) return PV_E_ARG;
     if (m->file.domain.classes == 0 && (out->probability || out->label))
         return pvi_fail(m->ctx, PV_E_ARG, "the model predicts a number: it has a score, no classes");
     pv_status s = pvi_score(m, data, NULL, true, out, &x);
     if (s == PV_OK) s = fill(m, &x, out);
     pvi_scores_free(m->ctx, &x);
-    return s;
+    return pvi_done(m->ctx, s);
 }
 
 /* ---- measures of quality ---------------------------------------------------------------------------------------- */
@@ -201,23 +202,26 @@ static pv_status eval_json(const pv_model *m, const pvi_scores *x, char **json)
 static pv_status eval(pv_model *m, pv_data *from, const char *path, char **json)
 {
     pvi_scores x;
-    *json = NULL;
     pv_status s = pvi_score(m, from, path, false, NULL, &x);
     if (s == PV_OK) s = eval_json(m, &x, json);
     pvi_scores_free(m->ctx, &x);
-    return s;
+    return pvi_done(m->ctx, s);
 }
 
 pv_status pv_model_eval(pv_model *m, const char *data, char **json)
 {
-    PVI_FENV;
-    if (!m || !data || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, data);
+    PVI_NEEDS(m->ctx, json);
     return eval(m, NULL, data, json);
 }
 
 pv_status pv_model_eval_on(pv_model *m, pv_data *data, char **json)
 {
-    PVI_FENV;
-    if (!m || !data || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_TAKES(m->ctx, data, PVI_DATA);
+    PVI_NEEDS(m->ctx, json);
     return eval(m, data, NULL, json);
 }

@@ -47,18 +47,14 @@ typedef pv_status (*source_fn)(pv_model *m, const void *from);
 
 static pv_status make_model(pv_ctx *ctx, source_fn fill, const void *from, const char *name, pv_model **out)
 {
-    pv_model *m = pvi_alloc(ctx, sizeof *m);
-    if (!m) return pvi_nomem(ctx);
-    m->ctx = ctx;
+    pv_model *m = pvi_handle_open(ctx, PVI_MODEL, sizeof *m);
+    if (!m) return PV_E_NOMEM;
     m->arena = pvi_arena_create(ctx);
     pv_status s = m->arena ? fill(m, from) : pvi_nomem(ctx);
     if (s == PV_OK) s = open_model(m, name);
-    if (s != PV_OK) {
-        pv_model_free(m);
-        return s;
-    }
-    *out = m;
-    return PV_OK;
+    if (s == PV_OK) *out = m;
+    else pv_model_free(m);
+    return pvi_done(ctx, s);
 }
 
 static pv_status from_file(pv_model *m, const void *path)
@@ -68,9 +64,10 @@ static pv_status from_file(pv_model *m, const void *path)
 
 pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out)
 {
-    PVI_FENV;
-    if (!ctx || !path || !out) return PV_E_ARG;
-    *out = NULL;
+    if (out) *out = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, path);
+    PVI_NEEDS(ctx, out);
     return make_model(ctx, from_file, path, path, out);
 }
 
@@ -81,39 +78,43 @@ static pv_status from_result(pv_model *m, const void *result)
 
 pv_status pv_result_model(const pv_result *r, pv_model **out)
 {
-    PVI_FENV;
-    pv_ctx *ctx;
-    if (!r || !out) return PV_E_ARG;
-    *out = NULL;
-    const pvi_model_file *file = pvi_result_file(r, &ctx);
-    return make_model(ctx, from_result, file, "model", out);
+    if (out) *out = NULL;
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, out);
+    return make_model(r->ctx, from_result, &r->file, "model", out);
 }
 
 void pv_model_free(pv_model *m)
 {
-    if (!m) return;
+    if (!pvi_alive(m, PVI_MODEL, __func__)) return;
     pv_plan_free(m->plan);
     pvi_arena_free(m->arena);
-    pvi_free(m->ctx, m);
+    pvi_handle_close(m);
 }
 
 pv_status pv_model_certificate(const pv_model *m, const char **json)
 {
-    if (!m || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, json);
     *json = m->file.certificate;
     return PV_OK;
 }
 
 pv_status pv_model_schema(const pv_model *m, const char **json)
 {
-    if (!m || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, json);
     *json = m->file.schema;
     return PV_OK;
 }
 
 pv_status pv_model_describe(const pv_model *m, pv_model_info *out)
 {
-    if (!m || !out) return PV_E_ARG;
+    if (out) memset(out, 0, sizeof *out);
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, out);
     const pv_domain *dom = &m->file.domain;
     *out = (pv_model_info) { .classes = dom->classes,
                              .outputs = m->choice.ops->outputs(m->choice.cfg, dom),
@@ -125,8 +126,9 @@ pv_status pv_model_describe(const pv_model *m, pv_model_info *out)
 
 pv_status pv_model_class(const pv_model *m, int64_t k, const char **name)
 {
-    if (!m || !name) return PV_E_ARG;
-    *name = NULL;
+    if (name) *name = NULL;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, name);
     if (k < 0 || k >= m->file.domain.classes)
         return pvi_fail(m->ctx, PV_E_ARG, "class %lld: the model has %lld", (long long)k,
                         (long long)m->file.domain.classes);
@@ -136,8 +138,9 @@ pv_status pv_model_class(const pv_model *m, int64_t k, const char **name)
 
 pv_status pv_model_set(pv_model *m, const char *key, const char *value)
 {
-    PVI_FENV;
-    if (!m || !key || !value) return PV_E_ARG;
+    PVI_CALL(m, PVI_MODEL);
+    PVI_NEEDS(m->ctx, key);
+    PVI_NEEDS(m->ctx, value);
     if (strncmp(key, "data.", 5) != 0 && strcmp(key, "run.threads") != 0)
         return pvi_fail(m->ctx, PV_E_PARAM, "%s: a trained model takes settings of the new data only (data.*)", key);
     /* How rows are read may differ from file to file; what is made of them belongs to the weights. */

@@ -4,7 +4,7 @@
 #include "run/run.h"
 
 struct pv_model {
-    pv_ctx *ctx;
+    PVI_HANDLE;
     pv_arena *arena; /* owned */
     pvi_model_file file;
     pvi_cert cert;

@@ -3,17 +3,17 @@
 
 pv_status pv_smooth(pv_ctx *ctx, double sigma, double *v, int64_t d)
 {
-    PVI_FENV;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, v);
     pvi_smoother s = { 0 };
-    if (!ctx) return PV_E_ARG;
-    if (!v || d < 1 || !(sigma >= 0 && sigma <= 1e12))
-        return pvi_fail(ctx, PV_E_ARG, "smoothing needs a vector and a sigma between 0 and 1e12");
+    if (d < 1 || !(sigma >= 0 && sigma <= 1e12))
+        return pvi_fail(ctx, PV_E_ARG, "pv_smooth: a vector is needed, and a sigma between 0 and 1e12");
     pv_arena *a = pvi_arena_create(ctx);
     if (!a) return pvi_nomem(ctx);
     const pv_status ok = pvi_smooth_open(&s, a, sigma, d);
     if (ok == PV_OK) pvi_smooth(&s, v, d);
     pvi_arena_free(a);
-    return ok;
+    return pvi_done(ctx, ok);
 }
 
 pv_status pv_smooth_factors(double sigma, int64_t d, double *gamma, double *beta)

@@ -87,13 +87,13 @@ static pv_status report(pv_ctx *ctx, const pvi_cert *c, const pvi_recomputed *go
 
 pv_status pv_verify(pv_ctx *ctx, const char *path, char **json)
 {
-    PVI_FENV;
+    if (json) *json = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, path);
     pvi_recomputed got;
     pvi_cert c;
     bool is_model = false;
 
-    if (json) *json = NULL;
-    if (!ctx || !path) return PV_E_ARG;
     pv_arena *a = pvi_arena_create(ctx);
     if (!a) return pvi_nomem(ctx);
     pv_status s = peek(ctx, path, &is_model);
@@ -102,5 +102,5 @@ pv_status pv_verify(pv_ctx *ctx, const char *path, char **json)
     if (s == PV_OK && json) s = report(ctx, &c, &got, is_model, json);
     if (s == PV_E_FORMAT) s = PV_E_VERIFY; /* what cannot be read does not hold; the message says where */
     pvi_arena_free(a);
-    return s;
+    return pvi_done(ctx, s);
 }

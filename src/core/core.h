@@ -2,7 +2,9 @@
 #ifndef PVI_CORE_H
 #define PVI_CORE_H
 #include <fenv.h>
+#include <locale.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,13 +14,23 @@
 
 /* ---- context, errors (ctx.c) ----------------------------------------------------------- */
 typedef struct pvi_pool pvi_pool;
+/* How everything that a caller holds begins (handle.c).  The magic word says what it is and that it is alive. */
+#define PVI_HANDLE                                                                                                   \
+    uint32_t magic;                                                                                                  \
+    pv_ctx *ctx
+enum { PVI_TEMPS = 8 }; /* files that one context can have under way at a time; further ones are not noted */
 struct pv_ctx {
+    PVI_HANDLE;      /* ctx: itself */
+    int handles;     /* made from it and alive */
+    bool closing;    /* pv_ctx_free came before theirs: goes with the last of them */
+    locale_t locale; /* "C" */
     pv_alloc alloc;
     pv_log_fn log;
     void *log_user;
     pv_progress_fn progress;
     void *progress_user;
-    pvi_pool *pool; /* owned; started on first use */
+    pvi_pool *pool;                  /* owned; started on first use */
+    _Atomic(char *) temp[PVI_TEMPS]; /* of files under way (file.c) */
     char err[1024];
 };
 
@@ -41,10 +53,45 @@ _Noreturn void pvi_misuse(const char *cond, const char *file, int line);
 /* ---- floating-point environment (host_fenv.c) ---------------------------------------------- */
 void pvi_fenv_default(fenv_t *host);
 void pvi_fenv_restore(fenv_t *host);
-/* First line of every public call that computes: the default environment until it returns. */
+/* First line of a public call that computes and has no context. */
 #define PVI_FENV                                                                                                     \
     fenv_t host_fenv __attribute__((cleanup(pvi_fenv_restore)));                                                     \
     pvi_fenv_default(&host_fenv)
+
+/* ---- handles and calls (handle.c) -------------------------------------------------------------- */
+typedef enum pvi_kind {
+    PVI_CTX = 0x50764374,
+    PVI_PLAN = 0x5076506c,
+    PVI_RESULT = 0x50765265,
+    PVI_MODEL = 0x50764d6f,
+    PVI_DATA = 0x50764461,
+    PVI_FREED = 0x50764465
+} pvi_kind;
+/* false: NULL.  A handle of another kind, or one that was freed, ends the process. */
+bool pvi_alive(const void *handle, pvi_kind kind, const char *call);
+/* Zeroed, counted in the context; NULL: no memory, and the message says so. */
+void *pvi_handle_open(pv_ctx *ctx, pvi_kind kind, size_t size);
+void pvi_handle_close(void *handle); /* the last line of a _free */
+
+typedef struct pvi_host { /* what a call puts aside */
+    fenv_t fenv;
+    locale_t locale;
+} pvi_host;
+void pvi_enter(pvi_host *host, pv_ctx *ctx);
+void pvi_leave(pvi_host *host);
+/* First line of every public call, after each `out` is NULL: PV_E_ARG without a handle; until it returns, no message,
+ * the default floating-point environment and the locale "C". */
+#define PVI_CALL(handle, kind)                                                                                       \
+    if (!pvi_alive(handle, kind, __func__)) return PV_E_ARG;                                                         \
+    pvi_host host_state __attribute__((cleanup(pvi_leave)));                                                         \
+    pvi_enter(&host_state, (handle)->ctx)
+/* Next lines: what may not be false, by its name. */
+#define PVI_NEEDS(ctx, p)                                                                                            \
+    if (!(p)) return pvi_fail(ctx, PV_E_ARG, "%s: %s is NULL", __func__, #p)
+#define PVI_TAKES(ctx, handle, kind)                                                                                 \
+    if (!pvi_alive(handle, kind, __func__)) return pvi_fail(ctx, PV_E_ARG, "%s: %s is NULL", __func__, #handle)
+/* Last line: PV_OK leaves no message, whatever was tried on the way; every failure has one. */
+pv_status pvi_done(pv_ctx *ctx, pv_status s);
 
 /* ---- arena (arena.c) --------------------------------------------------------------------- */
 pv_arena *pvi_arena_create(pv_ctx *ctx); /* NULL: no memory                                   */
@@ -166,7 +213,8 @@ typedef struct pvi_atomic { /* the same in pieces */
 pv_status pvi_atomic_open(pv_ctx *ctx, const char *path, pvi_atomic *out);
 pv_status pvi_atomic_commit(pvi_atomic *a); /* also frees; on failure nothing is left behind */
 void pvi_atomic_abandon(pvi_atomic *a);     /* safe after commit                               */
-/* Removes the temporary files of writes under way; safe in a signal handler. */
-void pvi_atomic_cleanup_all(void);
+/* (NULL, path): a temporary file from now on, which pv_cleanup removes; (path, NULL): no longer.  The text
+ * must live until then. */
+void pvi_temp_note(pv_ctx *ctx, char *old, char *path);
 
 #endif

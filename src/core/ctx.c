@@ -29,43 +29,45 @@ pv_status pv_ctx_create(const pv_alloc *a, pv_ctx **out)
 {
     const pv_alloc libc = { libc_get, libc_put, NULL };
 
-    if (!out) return PV_E_ARG;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!out || (a && (!a->get || !a->put))) return PV_E_ARG;
     if (!a) a = &libc;
+    const locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!locale) return PV_E_NOMEM;
     pv_ctx *ctx = a->get(a->self, sizeof *ctx);
-    if (!ctx) return PV_E_NOMEM;
+    if (!ctx) {
+        freelocale(locale);
+        return PV_E_NOMEM;
+    }
     memset(ctx, 0, sizeof *ctx);
+    ctx->magic = PVI_CTX;
+    ctx->ctx = ctx;
+    ctx->locale = locale;
     ctx->alloc = *a;
     *out = ctx;
     return PV_OK;
 }
 
-void pv_ctx_free(pv_ctx *ctx)
-{
-    if (!ctx) return;
-    pvi_pool_free(ctx->pool, ctx);
-    const pv_alloc a = ctx->alloc;
-    a.put(a.self, ctx);
-}
-
 const char *pv_ctx_errmsg(const pv_ctx *ctx)
 {
-    return ctx ? ctx->err : "no context";
+    return pvi_alive(ctx, PVI_CTX, __func__) ? ctx->err : "no context";
 }
 
 void pv_string_free(pv_ctx *ctx, char *s)
 {
-    pvi_free(ctx, s);
+    if (pvi_alive(ctx, PVI_CTX, __func__)) pvi_free(ctx, s);
 }
 
 void pv_ctx_on_log(pv_ctx *ctx, pv_log_fn fn, void *user)
 {
+    if (!pvi_alive(ctx, PVI_CTX, __func__)) return;
     ctx->log = fn;
     ctx->log_user = user;
 }
 
 void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user)
 {
+    if (!pvi_alive(ctx, PVI_CTX, __func__)) return;
     ctx->progress = fn;
     ctx->progress_user = user;
 }

@@ -5,28 +5,24 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Temporary files under way, so that a signal handler can remove them.  The slots hold pointers
- * that only file.c frees; unlink() is async-signal-safe. */
-enum { SLOTS = 16 };
-static _Atomic(char *) under_way[SLOTS];
-
-static void note_temp(char *old, char *now)
+/* The slots hold pointers that only whoever noted them frees. */
+void pvi_temp_note(pv_ctx *ctx, char *old, char *path)
 {
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < PVI_TEMPS; i++) {
         char *expect = old;
-        if (atomic_compare_exchange_strong(&under_way[i], &expect, now)) return;
+        if (atomic_compare_exchange_strong(&ctx->temp[i], &expect, path)) return;
     }
 }
 
-void pvi_atomic_cleanup_all(void)
+/* From a signal handler: touches the slots and calls unlink(), nothing else. */
+void pv_cleanup(pv_ctx *ctx)
 {
-    for (int i = 0; i < SLOTS; i++) {
-        const char *t = atomic_load(&under_way[i]);
+    for (int i = 0; ctx && i < PVI_TEMPS; i++) {
+        const char *t = atomic_load(&ctx->temp[i]);
         if (t) unlink(t);
     }
 }
@@ -93,10 +89,11 @@ static int open_temp(pvi_atomic *a, size_t size)
             break;
         }
         snprintf(a->temp, size, "%s.tmp.%02x%02x%02x", a->path, name[0], name[1], name[2]);
+        pvi_temp_note(a->ctx, NULL, a->temp); /* first: a signal may come before open() returns */
         fd = open(a->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0) pvi_temp_note(a->ctx, a->temp, NULL);
     }
     if (fd < 0) a->temp[0] = '\0'; /* nothing to remove */
-    else note_temp(NULL, a->temp);
     return fd;
 }
 
@@ -161,7 +158,7 @@ pv_status pvi_atomic_commit(pvi_atomic *a)
     }
     pv_status s = PV_OK;
     if (ok && !special) {
-        note_temp(a->temp, NULL);
+        pvi_temp_note(a->ctx, a->temp, NULL);
         sync_folder(a->path, a->ctx);
         a->temp[0] = '\0';
     } else if (!ok) {
@@ -176,7 +173,7 @@ void pvi_atomic_abandon(pvi_atomic *a)
     if (a->f) fclose(a->f);
     a->f = NULL;
     if (a->temp && a->temp[0]) unlink(a->temp);
-    if (a->temp) note_temp(a->temp, NULL);
+    if (a->temp) pvi_temp_note(a->ctx, a->temp, NULL);
     if (a->ctx) {
         pvi_free(a->ctx, a->temp);
         pvi_free(a->ctx, a->path);
@@ -196,12 +193,8 @@ pv_status pvi_file_write(pv_ctx *ctx, const char *path, const void *data, size_t
 
 pv_status pv_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size)
 {
-    if (!ctx) return PV_E_ARG;
-    if (!path || (size && !data)) return pvi_fail(ctx, PV_E_ARG, "nothing to write, or nowhere");
-    return pvi_file_write(ctx, path, data, size);
-}
-
-void pv_cleanup(void)
-{
-    pvi_atomic_cleanup_all();
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, path);
+    if (size && !data) return pvi_fail(ctx, PV_E_ARG, "pv_file_write: data is NULL");
+    return pvi_done(ctx, pvi_file_write(ctx, path, data, size));
 }

@@ -1,18 +1,8 @@
-/* number.c - numbers to text and back, whatever the locale of the host program. */
+/* number.c - numbers to text and back; the locale is "C" inside every call and on every thread of ours (handle.c). */
 #include "core.h"
 
 #include <errno.h>
-#include <locale.h>
-#include <pthread.h>
 #include <stdlib.h>
-
-static locale_t c_locale;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void make_locale(void)
-{
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
 
 bool pvi_parse_f64(const char *s, size_t len, double *out)
 {
@@ -26,8 +16,7 @@ bool pvi_parse_f64(const char *s, size_t len, double *out)
     }
     memcpy(buf, s, len);
     buf[len] = '\0';
-    pthread_once(&once, make_locale);
-    *out = c_locale ? strtod_l(buf, &end, c_locale) : strtod(buf, &end);
+    *out = strtod(buf, &end);
     return *end == '\0';
 }
 
@@ -49,8 +38,6 @@ void pvi_f64_text(double x, char out[32])
     double back;
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(out, 32, "%.*g", digits, x);
-        for (char *c = out; *c; c++) /* the host's decimal sign, whatever it is */
-            if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || *c == '+' || *c == '-')) *c = '.';
         if (pvi_parse_f64(out, strlen(out), &back) && back == x) return;
     }
 }

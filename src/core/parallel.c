@@ -1,7 +1,11 @@
 /* parallel.c - a small pool of threads that share a counter of tasks.
  *
  * Workers spin briefly for the next job before they sleep, because mini-batch queries follow each
- * other within microseconds.  The caller's thread works too, as thread 0. */
+ * other within microseconds.  The caller's thread works too, as thread 0.
+ *
+ * Fork      A child has none of its parent's threads, and a lock that one of them held stays locked.  A pool
+ *           therefore knows its process: in another one it is given up, neither locked nor joined, and started anew.
+ * Tasks     take no memory and call nobody back: allocators and callbacks of the host see its own thread only. */
 #include "core.h"
 
 #include <pthread.h>
@@ -18,8 +22,10 @@ typedef struct worker {
 } worker;
 
 struct pvi_pool {
-    int threads; /* caller included */
-    int started; /* workers that exist: threads - 1, or fewer if the system gave no more */
+    pid_t pid;
+    locale_t locale; /* of the context */
+    int threads;     /* caller included */
+    int started;     /* workers that exist: threads - 1, or fewer if the system gave no more */
     worker *workers;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -43,6 +49,7 @@ static void *work(void *arg)
     pvi_pool *p = w->pool;
     uint64_t seen = 0;
 
+    uselocale(p->locale);
     for (;;) {
         for (int i = 0; i < SPINS && atomic_load(&p->job) == seen; i++) sched_yield();
         pthread_mutex_lock(&p->lock);
@@ -72,7 +79,7 @@ pv_status pvi_set_threads(pv_ctx *ctx, int threads)
         return pvi_fail(ctx, PV_E_PARAM, "threads must be between 0 (all cores) and %d", MAX_THREADS);
     if (threads == 0) threads = core_count();
     if (threads > MAX_THREADS) threads = MAX_THREADS;
-    if (ctx->pool && ctx->pool->threads == threads) return PV_OK;
+    if (ctx->pool && ctx->pool->threads == threads && ctx->pool->pid == getpid()) return PV_OK;
     pvi_pool_free(ctx->pool, ctx);
     ctx->pool = NULL;
 
@@ -83,6 +90,8 @@ pv_status pvi_set_threads(pv_ctx *ctx, int threads)
         pvi_free(ctx, w);
         return pvi_nomem(ctx);
     }
+    p->pid = getpid();
+    p->locale = ctx->locale;
     p->threads = threads;
     p->workers = w;
     pthread_mutex_init(&p->lock, NULL);
@@ -96,9 +105,8 @@ pv_status pvi_set_threads(pv_ctx *ctx, int threads)
     return PV_OK;
 }
 
-void pvi_pool_free(pvi_pool *p, pv_ctx *ctx)
+static void stop(pvi_pool *p)
 {
-    if (!p) return;
     pthread_mutex_lock(&p->lock);
     p->quit = true;
     atomic_fetch_add(&p->job, 1);
@@ -107,6 +115,12 @@ void pvi_pool_free(pvi_pool *p, pv_ctx *ctx)
     for (int i = 1; i <= p->started; i++) pthread_join(p->workers[i].thread, NULL);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->wake);
+}
+
+void pvi_pool_free(pvi_pool *p, pv_ctx *ctx)
+{
+    if (!p) return;
+    if (p->pid == getpid()) stop(p);
     pvi_free(ctx, p->workers);
     pvi_free(ctx, p);
 }
@@ -120,7 +134,8 @@ int pvi_threads(pv_ctx *ctx)
 void pvi_parallel(pv_ctx *ctx, int64_t n, pvi_task fn, void *arg)
 {
     const int threads = pvi_threads(ctx);
-    pvi_pool *p = ctx->pool;
+    if (ctx->pool && ctx->pool->pid != getpid() && pvi_set_threads(ctx, threads) != PV_OK) ctx->err[0] = '\0';
+    pvi_pool *p = ctx->pool; /* NULL: no memory for another one, so this thread does it all */
 
     if (n <= 1 || threads == 1 || !p || p->started == 0) {
         for (int64_t i = 0; i < n; i++) fn(arg, i, 0);

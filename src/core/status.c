@@ -6,6 +6,11 @@ const char *pv_version(void)
     return PV_VERSION;
 }
 
+int pv_version_number(void)
+{
+    return PV_VERSION_NUMBER;
+}
+
 const char *pv_status_name(pv_status s)
 {
     static const struct {
@@ -21,6 +26,7 @@ const char *pv_status_name(pv_status s)
         { PV_E_IO, "input or output failed" },
         { PV_E_FORMAT, "malformed input" },
         { PV_E_RNG, "no secure randomness" },
+        { PV_E_CANCELLED, "cancelled" },
         { PV_E_BUDGET, "privacy budget refused" },
         { PV_E_PLAN, "release not planned" },
         { PV_E_VERIFY, "certificate does not hold" },

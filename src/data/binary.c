@@ -105,7 +105,7 @@ pv_status pvi_append_batch(struct pv_load *job, pvi_segment *seg, double fractio
     const pv_status s = pvi_build_append(job->out, &seg, 1, fraction);
     if (s != PV_OK || job->cfg->transform != PVI_TRANSFORM_NONE) return s; /* the transform tells how far it is */
     if (!pvi_progress(job->ctx, "reading", fraction, 1.0, -1.0))
-        return pvi_fail(job->ctx, PV_E_IO, "%s: stopped while reading", job->name);
+        return pvi_fail(job->ctx, PV_E_CANCELLED, PVI_STOPPED_READING, job->name);
     return PV_OK;
 }
 

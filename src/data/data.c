@@ -103,9 +103,8 @@ bool pvi_label_of(const pvi_label_rule *r, pvi_labels_seen *seen, pv_type t, con
 /* ---- the handle ------------------------------------------------- */
 pv_status pvi_data_create(pv_ctx *ctx, const pvi_data_ops *ops, int64_t rows, pv_data **out)
 {
-    pv_data *d = pvi_alloc(ctx, sizeof *d);
-    if (!d) return pvi_nomem(ctx);
-    d->ctx = ctx;
+    pv_data *d = pvi_handle_open(ctx, PVI_DATA, sizeof *d);
+    if (!d) return PV_E_NOMEM;
     d->ops = ops;
     d->rows = rows;
     *out = d;
@@ -122,9 +121,9 @@ pv_status pvi_data_begin(pv_ctx *ctx, pv_data *d)
 
 void pv_data_free(pv_data *d)
 {
-    if (!d) return;
+    if (!pvi_alive(d, PVI_DATA, __func__)) return;
     if (d->ops->close) d->ops->close(d);
-    pvi_free(d->ctx, d);
+    pvi_handle_close(d);
 }
 
 int64_t pv_data_rows(const pv_data *d)

@@ -31,7 +31,7 @@ typedef struct pvi_data_csr {
 } pvi_data_csr;
 
 struct pv_data {
-    pv_ctx *ctx;
+    PVI_HANDLE;
     const pvi_data_ops *ops;
     int64_t rows; /* -1: not known before they are read                      */
     bool used;    /* has been read                                           */

@@ -26,6 +26,12 @@
 enum { BLOCKS = 256, LEAF = BLOCKS * PVI_TAG_BLOCK };
 
 /* ---- the key --------------------------------------------------------------------------------------- */
+/* data.key_path=none: nothing is read or written, and the key lives as long as the call. */
+static bool no_file(const pvi_data_cfg *cfg)
+{
+    return cfg->key_path && strcmp(cfg->key_path, "none") == 0;
+}
+
 static pv_status join(pv_ctx *ctx, const char *a, const char *b, char **out)
 {
     const size_t n = strlen(a) + strlen(b) + 1;
@@ -35,13 +41,15 @@ static pv_status join(pv_ctx *ctx, const char *a, const char *b, char **out)
     return PV_OK;
 }
 
+/* NULL: there is no place for one, or none is wanted. */
 static pv_status key_file(pv_ctx *ctx, const pvi_data_cfg *cfg, char **out)
 {
     const char *home = getenv("PRIVET_HOME"), *user = getenv("HOME");
+    *out = NULL;
+    if (no_file(cfg)) return PV_OK;
     if (cfg->key_path && *cfg->key_path) return join(ctx, cfg->key_path, "", out);
     if (home && *home) return join(ctx, home, "/secret.key", out);
     if (user && *user) return join(ctx, user, "/.local/share/privet/secret.key", out);
-    *out = NULL;
     return PV_OK;
 }
 
@@ -63,9 +71,11 @@ static bool create_key(pv_ctx *ctx, char *path, const uint8_t key[PVI_KEY_SIZE])
     make_folders(path);
     const int fd = mkostemp(temp, O_CLOEXEC); /* mode 0600 */
     if (fd >= 0) {
+        pvi_temp_note(ctx, NULL, temp);
         ok = write(fd, key, PVI_KEY_SIZE) == PVI_KEY_SIZE && fsync(fd) == 0 && link(temp, path) == 0;
         close(fd);
         unlink(temp);
+        pvi_temp_note(ctx, temp, NULL);
     }
     pvi_free(ctx, temp);
     return ok;
@@ -93,6 +103,18 @@ static pv_status read_key(pv_ctx *ctx, const char *path, uint8_t key[PVI_KEY_SIZ
     return PV_OK;
 }
 
+static void say_for_this_run_only(pv_ctx *ctx, const pvi_data_cfg *cfg, const char *path)
+{
+    if (no_file(cfg))
+        pvi_log(ctx, PV_LOG_NOTE,
+                "data.key_path=none: the data's digest is keyed for this run only; the same rows will not be "
+                "recognised next time");
+    else
+        pvi_log(ctx, PV_LOG_WARN,
+                "%s cannot be created: the data's digest is keyed for this run only and will differ next time",
+                path ? path : "a secret key file");
+}
+
 static pv_status find_key(pv_ctx *ctx, const pvi_data_cfg *cfg, uint8_t key[PVI_KEY_SIZE])
 {
     char *path;
@@ -104,13 +126,8 @@ static pv_status find_key(pv_ctx *ctx, const pvi_data_cfg *cfg, uint8_t key[PVI_
             pvi_log(ctx, PV_LOG_NOTE, "data.key_path=%s: no key was there, a new one was made", path);
         if (!made) {
             s = path ? read_key(ctx, path, key) : PV_DONE; /* another process may have been first */
-            if (s == PV_DONE) {
-                pvi_log(
-                    ctx, PV_LOG_WARN,
-                    "%s cannot be created: the data's digest is keyed for this run only and will differ next time",
-                    path ? path : "a secret key file");
-                s = PV_OK;
-            }
+            if (s == PV_DONE) say_for_this_run_only(ctx, cfg, path);
+            if (s == PV_DONE) s = PV_OK;
         }
     }
     pvi_free(ctx, path);

@@ -45,8 +45,8 @@ const pv_param pvi_data_params[] = {
     { "scatter_angles", PV_I64, AT(scatter_angles), 8, 1, 32, true, "L, angles of the wavelets", NULL },
     { "scatter_groups", PV_I64, AT(scatter_groups), 27, 0, 1e6, true,
       "G, groups of channels normalized to mean 0 and variance 1 within each row; 0: none", NULL },
-    { "key_path", PV_STR, AT(key_path), 0, 0, 0, false, "secret that keys the data's digest; made on first use",
-      NULL },
+    { "key_path", PV_STR, AT(key_path), 0, 0, 0, false,
+      "secret that keys the data's digest, made on first use; none: for this run only", NULL },
     { 0 },
 };
 

@@ -370,7 +370,7 @@ pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, d
         for (int64_t i = 0; i < n; i++) blocks += pvi_features_blocks(seg[i]->rows);
         pvi_parallel(b->ctx, blocks, place_features, b);
         if (!pvi_progress(b->ctx, "scattering", fraction, 1.0, -1.0))
-            return pvi_fail(b->ctx, PV_E_IO, "%s: stopped while reading", b->name);
+            return pvi_fail(b->ctx, PV_E_CANCELLED, PVI_STOPPED_READING, b->name);
     } else {
         pvi_parallel(b->ctx, n, place, b);
     }

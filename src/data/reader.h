@@ -101,7 +101,8 @@ pv_status pvi_schema_parse(pv_ctx *ctx, pv_arena *a, const char *name, const cha
                            pvi_schema **out);
 pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, pvi_schema **out); /* numbers, label last */
 pv_status pvi_schema_json(pv_ctx *ctx, const pvi_schema *s, char **out); /* canonical; caller frees        */
-#define PVI_BOUND_MAX 1e38 /* of declared bounds, so that they and their distance are 32-bit floats */
+#define PVI_STOPPED_READING "%s: stopped while reading: nothing was released, and no budget is spent"
+#define PVI_BOUND_MAX       1e38 /* of declared bounds, so that they and their distance are 32-bit floats */
 /* Finite, lo < hi with room for 32-bit floats in between. */
 bool pvi_bounds_ok(double lo, double hi);
 

@@ -162,7 +162,7 @@ static pv_status write_schema(pv_ctx *ctx, const char *path)
 
 pv_status pvi_synth_folder(pv_ctx *ctx, const char *folder, int64_t rows, int64_t heldout_rows)
 {
-    if (!folder || !*folder || rows < 1 || heldout_rows < 0 || rows > 10000000 || heldout_rows > 10000000)
+    if (!*folder || rows < 1 || heldout_rows < 0 || rows > 10000000 || heldout_rows > 10000000)
         return pvi_fail(ctx, PV_E_ARG, "a demonstration needs a folder and between 1 and 10000000 rows");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return pvi_fail(ctx, PV_E_IO, "%s: %s", folder, strerror(errno));
     return PV_OK;
@@ -170,8 +170,8 @@ pv_status pvi_synth_folder(pv_ctx *ctx, const char *folder, int64_t rows, int64_
 
 pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows)
 {
-    PVI_FENV;
-    if (!ctx) return PV_E_ARG;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, folder);
     pv_status s = pvi_synth_folder(ctx, folder, rows, heldout_rows);
     if (s != PV_OK) return s;
     const size_t n = strlen(folder) + 32;
@@ -184,5 +184,5 @@ pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t r
     snprintf(path, n, "%s/demo_test.csv", folder);
     if (s == PV_OK) s = write_table(ctx, path, ~seed, rows + 1, heldout_rows);
     pvi_free(ctx, path);
-    return s;
+    return pvi_done(ctx, s);
 }

@@ -92,9 +92,9 @@ static pv_status write_schema(pv_ctx *ctx, const char *path)
 
 pv_status pv_synth_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows)
 {
-    PVI_FENV;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, folder);
     shape q;
-    if (!ctx) return PV_E_ARG;
     pv_status s = pvi_synth_folder(ctx, folder, rows, heldout_rows);
     if (s != PV_OK) return s;
     const size_t n = strlen(folder) + 32;
@@ -108,5 +108,5 @@ pv_status pv_synth_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t 
     snprintf(path, n, "%s/madelon_test.csv", folder);
     if (s == PV_OK) s = write_rows(ctx, path, &seed, &q, heldout_rows);
     pvi_free(ctx, path);
-    return s;
+    return pvi_done(ctx, s);
 }

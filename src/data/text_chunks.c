@@ -280,7 +280,7 @@ static pv_status round_trip(run *r)
         if ((s = finish_fill(r)) == PV_OK) s = turn_over(r);
     }
     if (s == PV_OK && !pvi_progress(r->job->ctx, "reading", pvi_source_fraction(r->job->src), 1.0, -1.0))
-        s = pvi_fail(r->job->ctx, PV_E_IO, "%s: stopped while reading", pvi_source_path(r->job->src));
+        s = pvi_fail(r->job->ctx, PV_E_CANCELLED, PVI_STOPPED_READING, pvi_source_path(r->job->src));
     return s;
 }
 

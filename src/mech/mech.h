@@ -11,6 +11,7 @@ pv_status pvi_rng_create(pv_ctx *ctx, pv_rng **out); /* PV_E_RNG: no entropy    
 pv_status pvi_rng_create_test(pv_ctx *ctx, uint64_t seed, pv_rng **out);
 void pvi_rng_free(pv_rng *r);
 bool pvi_rng_is_test(const pv_rng *r);
+void pvi_rng_begin(pv_rng *r); /* before every release: a new key where the process is another one     */
 void pvi_rng_bytes(pv_rng *r, void *out, size_t size);
 uint64_t pvi_rng_u64(pv_rng *r);
 uint64_t pvi_rng_below(pv_rng *r, uint64_t n); /* 0 .. n-1, unbiased                                */

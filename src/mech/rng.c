@@ -9,8 +9,9 @@
  * Fork      the secret lives in pages of its own which the kernel zeroes in a child
  *           (MADV_WIPEONFORK).  A zeroed `alive` word sends the child back to the operating system
  *           for a new key, so parent and child never share a byte.  Where the kernel does not know
- *           the flag, the process id is compared on every call instead.  The pages stay out of core
- *           dumps, and out of swap where the limits allow it.
+ *           the flag, the process id is compared on every call instead.  A kernel may also say that it knows and
+ *           do nothing (qemu-user does), so the process id is compared before every release and refill in any
+ *           case.  The pages stay out of core dumps, and out of swap where the limits allow it.
  * Draws     a vector of draws takes a key of its own from here and stretches it (random_bits.c), with AES-256 where
  *           the processor has instructions for it, else with ChaCha20.
  * Test      the key is the seed, the cipher ChaCha20 everywhere, so that a seed gives the same draws on every
@@ -119,6 +120,16 @@ static bool forked(const pv_rng *r)
     return r->wiped_on_fork ? r->s->alive != ALIVE : r->pid != getpid();
 }
 
+static void renew(pv_rng *r)
+{
+    PVI_REQUIRE(draw_key(r) == PV_OK); /* noise without entropy is no noise */
+}
+
+void pvi_rng_begin(pv_rng *r)
+{
+    if (!r->test && r->pid != getpid()) renew(r);
+}
+
 const pvi_mech_kernels *pvi_rng_kernels(pv_rng *r)
 {
     return r->kernels;
@@ -148,9 +159,12 @@ void pvi_rng_bytes(pv_rng *r, void *out, size_t size)
 {
     uint8_t *p = out;
     secret *s = r->s;
-    if (forked(r)) PVI_REQUIRE(draw_key(r) == PV_OK); /* noise without entropy is no noise */
+    if (forked(r)) renew(r);
     while (size > 0) {
-        if (s->unread == 0) refill(r);
+        if (s->unread == 0) {
+            pvi_rng_begin(r);
+            refill(r);
+        }
         const size_t n = size < s->unread ? size : s->unread;
         uint8_t *from = s->buf + sizeof s->buf - s->unread;
         memcpy(p, from, n);

@@ -23,7 +23,7 @@ typedef struct pvi_pair { /* a key of a plug-in, kept until the plug-in is known
 } pvi_pair;
 
 struct pv_plan {
-    pv_ctx *ctx;
+    PVI_HANDLE;
     pv_arena *arena;
     pvi_settings s;
     pvi_pair *pairs;

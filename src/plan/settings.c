@@ -45,15 +45,14 @@ const pv_param pvi_settings_params[] = {
 
 pv_status pv_plan_create(pv_ctx *ctx, pv_plan **out)
 {
-    PVI_FENV;
-    if (!ctx || !out) return PV_E_ARG;
-    *out = NULL;
-    pv_plan *p = pvi_alloc(ctx, sizeof *p);
-    if (!p) return pvi_nomem(ctx);
-    p->ctx = ctx;
+    if (out) *out = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, out);
+    pv_plan *p = pvi_handle_open(ctx, PVI_PLAN, sizeof *p);
+    if (!p) return PV_E_NOMEM;
     p->arena = pvi_arena_create(ctx);
     if (!p->arena) {
-        pvi_free(ctx, p);
+        pvi_handle_close(p);
         return pvi_nomem(ctx);
     }
     pvi_param_defaults(pvi_settings_params, &p->s);
@@ -64,9 +63,9 @@ pv_status pv_plan_create(pv_ctx *ctx, pv_plan **out)
 
 void pv_plan_free(pv_plan *plan)
 {
-    if (!plan) return;
+    if (!pvi_alive(plan, PVI_PLAN, __func__)) return;
     pvi_arena_free(plan->arena);
-    pvi_free(plan->ctx, plan);
+    pvi_handle_close(plan);
 }
 
 /* The plug-in kinds that have settings, by the prefix of their keys. */
@@ -182,11 +181,8 @@ static const char *key_of(const char *word)
     return word;
 }
 
-pv_status pv_plan_set(pv_plan *plan, const char *word, const char *value)
+static pv_status set_value(pv_plan *plan, const char *key, const char *value)
 {
-    PVI_FENV;
-    if (!plan || !word || !value) return PV_E_ARG;
-    const char *key = key_of(word);
     if (pvi_param_find(pvi_settings_params, key))
         return pvi_param_set(plan->ctx, plan->arena, "", pvi_settings_params, &plan->s, key, value);
     if (strncmp(key, "data.", 5) == 0 && pvi_param_find(pvi_data_params, key + 5))
@@ -195,18 +191,30 @@ pv_status pv_plan_set(pv_plan *plan, const char *word, const char *value)
     return unknown_key(plan->ctx, key);
 }
 
+pv_status pv_plan_set(pv_plan *plan, const char *key, const char *value)
+{
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, key);
+    PVI_NEEDS(plan->ctx, value);
+    return pvi_done(plan->ctx, set_value(plan, key_of(key), value));
+}
+
 pv_status pv_plan_set_f64(pv_plan *plan, const char *key, double value)
 {
     char text[32];
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, key);
     pvi_f64_text(value, text);
-    return pv_plan_set(plan, key, text);
+    return pvi_done(plan->ctx, set_value(plan, key_of(key), text));
 }
 
 pv_status pv_plan_set_i64(pv_plan *plan, const char *key, int64_t value)
 {
     char text[32];
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, key);
     snprintf(text, sizeof text, "%lld", (long long)value);
-    return pv_plan_set(plan, key, text);
+    return pvi_done(plan->ctx, set_value(plan, key_of(key), text));
 }
 
 /* ---- JSON: the same keys, nested objects allowed -------------------------------------------------- */
@@ -244,8 +252,9 @@ static pv_status load_value(pv_plan *plan, const char *name, const char *key, co
 
 pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *name)
 {
-    PVI_FENV;
-    if (!plan || !json || !name) return PV_E_ARG;
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, json);
+    PVI_NEEDS(plan->ctx, name);
     pv_arena *a = pvi_arena_create(plan->ctx);
     pvi_json *v;
     if (!a) return pvi_nomem(plan->ctx);
@@ -254,7 +263,7 @@ pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *
         s = pvi_fail(plan->ctx, PV_E_FORMAT, "%s:1:1: settings are one JSON object {\"key\": value, ...}", name);
     if (s == PV_OK) s = load_value(plan, name, "", v);
     pvi_arena_free(a);
-    return s;
+    return pvi_done(plan->ctx, s);
 }
 
 /* Settings that belong to one machine, not to the result. */
@@ -302,9 +311,10 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
 
 pv_status pv_plan_dump(pv_plan *plan, char **json)
 {
-    PVI_FENV;
-    if (!plan || !json) return PV_E_ARG;
-    return pvi_settings_write(plan, NULL, true, json);
+    if (json) *json = NULL;
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, json);
+    return pvi_done(plan->ctx, pvi_settings_write(plan, NULL, true, json));
 }
 
 /* ---- settings of one plug-in ------------------------------------------------------------------------- */

@@ -313,6 +313,7 @@ static pv_status release(pv_oracle *o, int k, const double *at, int64_t events, 
     o->now = &o->job->release[k];
     o->parts = &o->split[k];
     if ((s = spend(o, k, events, factor)) != PV_OK || (s = begin(o, at)) != PV_OK) return s;
+    pvi_rng_begin(o->rng);
     draw_sample(o);
     sum_units(o);
     const double share = 1.0 / (double)sums / o->now->batch;

@@ -4,18 +4,6 @@
  * stops a run that asks for more; a certificate is written only when everything planned was spent. */
 #include "run/run.h"
 
-struct pv_result {
-    pv_ctx *ctx;
-    pv_arena *arena; /* owned; everything below lives there */
-    pvi_model_file file;
-    pvi_cert cert;
-    const pv_mechanism_ops *mech; /* of its first release */
-    const char *certificate;
-    int64_t steps;
-    pv_cost cost;
-    pvi_diagnosis *diagnosis; /* NULL: none was asked for */
-};
-
 /* ---- certificate ------------------------------------------------------------------------------------ */
 
 static const char *arena_take(pv_arena *a, pv_ctx *ctx, char *text) /* moves a heap string to the arena */
@@ -249,7 +237,7 @@ static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
     spent_curve(j, curve);
     for (int64_t t = 1; s == PV_OK; t++) {
         if (!pvi_progress(r->ctx, "training", (double)(t - 1), (double)T, spent(curve, pvi_oracle_fraction(o))))
-            return pvi_fail(r->ctx, PV_E_BUDGET,
+            return pvi_fail(r->ctx, PV_E_CANCELLED,
                             "stopped after %lld of %lld steps: no model was written, and the budget of "
                             "the whole run counts as spent",
                             (long long)(t - 1), (long long)T);
@@ -308,9 +296,8 @@ pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *
     pv_status s;
 
     *out = NULL;
-    pv_result *r = pvi_alloc(plan->ctx, sizeof *r);
-    if (!r) return pvi_nomem(plan->ctx);
-    r->ctx = plan->ctx;
+    pv_result *r = pvi_handle_open(plan->ctx, PVI_RESULT, sizeof *r);
+    if (!r) return PV_E_NOMEM;
     r->arena = pvi_arena_create(plan->ctx);
     s = r->arena ? PV_OK : pvi_nomem(plan->ctx);
     if (s == PV_OK) s = make_rng(plan, &rng);
@@ -346,26 +333,30 @@ static pv_status run_on(pv_plan *plan, pv_data *from, pv_result **out)
 
 pv_status pv_plan_run(pv_plan *plan, pv_result **out)
 {
-    PVI_FENV;
-    if (!plan || !out) return PV_E_ARG;
-    *out = NULL;
+    if (out) *out = NULL;
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_NEEDS(plan->ctx, out);
     if (!plan->s.data.path) return pvi_fail(plan->ctx, PV_E_PARAM, "no data: set data.path");
-    return run_on(plan, NULL, out);
+    return pvi_done(plan->ctx, run_on(plan, NULL, out));
 }
 
 pv_status pv_plan_run_on(pv_plan *plan, pv_data *data, pv_result **out)
 {
-    PVI_FENV;
-    if (!plan || !data || !out) return PV_E_ARG;
-    *out = NULL;
-    return run_on(plan, data, out);
+    if (out) *out = NULL;
+    PVI_CALL(plan, PVI_PLAN);
+    PVI_TAKES(plan->ctx, data, PVI_DATA);
+    PVI_NEEDS(plan->ctx, out);
+    return pvi_done(plan->ctx, run_on(plan, data, out));
 }
 
 /* ---- result --------------------------------------------------------------------------------------------- */
 
 pv_status pv_result_weights(const pv_result *r, double *w, int64_t cap, int64_t *d)
 {
-    if (!r || !d || (cap > 0 && !w)) return PV_E_ARG;
+    if (d) *d = 0;
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, d);
+    if (cap > 0 && !w) return pvi_fail(r->ctx, PV_E_ARG, "pv_result_weights: w is NULL");
     *d = r->file.d;
     for (int64_t i = 0; i < cap && i < r->file.d; i++) w[i] = r->file.w[i];
     return PV_OK;
@@ -373,35 +364,34 @@ pv_status pv_result_weights(const pv_result *r, double *w, int64_t cap, int64_t 
 
 pv_status pv_result_certificate(const pv_result *r, const char **json)
 {
-    if (!r || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, json);
     *json = r->certificate;
     return PV_OK;
 }
 
 pv_status pv_result_cost(const pv_result *r, pv_cost *out)
 {
-    if (!r || !out) return PV_E_ARG;
+    if (out) memset(out, 0, sizeof *out);
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, out);
     *out = r->cost;
     return PV_OK;
 }
 
-const pvi_model_file *pvi_result_file(const pv_result *r, pv_ctx **ctx)
-{
-    *ctx = r->ctx;
-    return &r->file;
-}
-
 pv_status pv_result_save(const pv_result *r, const char *path)
 {
-    PVI_FENV;
-    if (!r || !path) return PV_E_ARG;
-    return pvi_model_write(r->ctx, path, &r->file);
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, path);
+    return pvi_done(r->ctx, pvi_model_write(r->ctx, path, &r->file));
 }
 
 pv_status pv_result_summary(const pv_result *r, char **json)
 {
-    PVI_FENV;
-    if (!r || !json) return PV_E_ARG;
+    if (json) *json = NULL;
+    PVI_CALL(r, PVI_RESULT);
+    PVI_NEEDS(r->ctx, json);
     const pvi_cert *c = &r->cert;
     pvi_str b = { .ctx = r->ctx };
     pvi_jw w = { .out = &b, .indent = 2 };
@@ -430,12 +420,12 @@ pv_status pv_result_summary(const pv_result *r, char **json)
     pvi_jw_raw(&w, "settings", c->settings);
     pvi_jw_close(&w, '}');
     pvi_str_puts(&b, "\n");
-    return pvi_str_take(&b, json);
+    return pvi_done(r->ctx, pvi_str_take(&b, json));
 }
 
 void pv_result_free(pv_result *r)
 {
-    if (!r) return;
+    if (!pvi_alive(r, PVI_RESULT, __func__)) return;
     pvi_arena_free(r->arena);
-    pvi_free(r->ctx, r);
+    pvi_handle_close(r);
 }

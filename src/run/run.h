@@ -41,9 +41,19 @@ void pvi_sosp_write(const pvi_sosp *s, pvi_jw *w);
 void pvi_diagnose_write(const pvi_diagnosis *x, pvi_jw *w, const char *key);
 
 /* ---- run (run.c) -------------------------------------------------------------------------------------- */
+struct pv_result {
+    PVI_HANDLE;
+    pv_arena *arena; /* owned; everything below lives there */
+    pvi_model_file file;
+    pvi_cert cert;
+    const pv_mechanism_ops *mech; /* of its first release */
+    const char *certificate;
+    int64_t steps;
+    pv_cost cost;
+    pvi_diagnosis *diagnosis; /* NULL: none was asked for */
+};
 /* The rows of `from`, or of the file that data.path names where it is NULL, as the plan's model wants them. */
 pv_status pvi_plan_data(pv_plan *plan, pv_data *from, pvi_matrix **out);
-const pvi_model_file *pvi_result_file(const pv_result *r, pv_ctx **ctx); /* lives with r */
 /* The state of the optimiser, its arrays and what it makes of them. */
 pv_status pvi_optimizer_state(const pvi_job *j, pv_arena *a, void **state);
 pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *tap_user, pv_result **out);

@@ -224,7 +224,7 @@ static const struct {
     pv_status want;
     const char *message;
 } bad[] = {
-    { pv_account, NULL, PV_E_ARG, "a request is needed" },
+    { pv_account, NULL, PV_E_ARG, "pv_account: request_json is NULL" },
     { pv_account, "", PV_E_FORMAT, "request:1:1" },
     { pv_account, "[]", PV_E_FORMAT, "an object is needed" },
     { pv_account, "{\"delt\":1}", PV_E_PARAM, "unknown setting delt; did you mean delta?" },

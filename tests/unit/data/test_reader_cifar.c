@@ -100,7 +100,7 @@ static void progress_is_told(void **state)
     PVT_TRUE(m->domain.n == 900 && s.calls >= 6 && s.last == 1);
     pvi_matrix_free(m);
     s = (seen) { .stop_at = 3 };
-    PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m), PV_E_IO);
+    PVT_IS(pvi_data_load(t.ctx, &t.cfg, &t.expect, NULL, &m), PV_E_CANCELLED);
     PVT_TRUE(!m && s.calls == 3 && strstr(pv_ctx_errmsg(t.ctx), "stopped while reading"));
     pv_ctx_on_progress(t.ctx, NULL, NULL);
 }
