@@ -1,4 +1,4 @@
-/* test_calls.c - every public call with every pointer NULL in turn, and with a bad value: the status, the message, what
+/* test_calls.c - every public call with every pointer NULL in turn, and with a bad value: status, message, what
  * is left in `out`; that a message is of the last call; freed handles and the order of freeing; the version. */
 #include "aborttest.h"
 
@@ -433,7 +433,7 @@ static void messages_are_of_the_last_call(void **state)
     assert_string_equal(pv_ctx_errmsg(ctx), "");
 }
 
-/* ---- freeing ---------------------------------------------------------------------------------------------------- */
+/* ---- freeing ------------------------------------------------------- */
 
 static char logged[512];
 static void keep_line(void *user, pv_level level, const char *line)
