@@ -10,9 +10,9 @@ FLAGS  ?=
 GIVEN  := $(if $(filter file,$(origin FLAGS)),,yes)
 SETUP  := \`make setup\` installs what privet is built with (Debian; as root or through sudo)
 
-.PHONY: all everything configure setup demo test check scripts formatted clang sanitizers sanitize fuzzers replay fuzz bench coverage install clean format
+.PHONY: all everything configure setup demo test check scripts formatted clang sanitizers sanitize tsan fuzzers replay fuzz bench coverage install clean format
 all: configure
-	@$(CMAKE) --build $(BUILD) --target privet privet_cmd privet_texts
+	@$(CMAKE) --build $(BUILD) --target privet privet_static privet_cmd privet_texts
 everything: configure
 	@$(CMAKE) --build $(BUILD)
 configure:
@@ -48,10 +48,15 @@ sanitizers:
 	@sh tools/bootstrap.sh libclang-rt-$$(clang -dumpversion | sed 's/\..*//')-dev
 # Left out: checker and stat, arithmetic on code that other tests reach too; tests that are about the tree, the Makefile, a
 # browser or the installation, to which it makes no difference; and tests of minutes each, run by `make sanitize UNCHECKED=none`.
-UNCHECKED = contract/test_(tree|headers|symbols|replay|nets)$$|cli/test_(bootstrap|make|browser|install|readme|reproduce|contributing|real_data)|property/test_(extremes|mutants|utility)|unit/acct/test_(acct_loops|pld)$$
+UNCHECKED = contract/test_(tree|headers|symbols|globals|replay|nets)$$|cli/test_(bootstrap|make|browser|install|readme|reproduce|contributing|real_data)|property/test_(extremes|mutants|utility)|unit/acct/test_(acct_loops|pld)$$
 sanitize: sanitizers
 	@$(MAKE) --no-print-directory everything $(CHECKED)
 	@$(CTEST) --test-dir build-asan -LE 'long|checker|stat' -E '$(UNCHECKED)' -j 2 --output-on-failure
+# Tests whose first lines say "label: tsan": threads, forks, callbacks.
+tsan:
+	@$(MAKE) --no-print-directory configure BUILD=build-tsan FLAGS="-DPRIVET_SANITIZE=thread"
+	@$(CMAKE) --build build-tsan --target privet_cmd tsan_tests
+	@TSAN_OPTIONS="die_after_fork=0 $$TSAN_OPTIONS" $(CTEST) --test-dir build-tsan -L tsan --output-on-failure
 fuzzers: sanitizers
 	@$(MAKE) --no-print-directory configure $(CHECKED)
 	@$(CMAKE) --build build-asan --target fuzzers
@@ -74,7 +79,7 @@ coverage:
 install: all
 	@$(CMAKE) --install $(BUILD) --prefix $(PREFIX)
 clean:
-	@rm -rf $(BUILD) build-coverage build-clang build-asan
+	@rm -rf $(BUILD) build-coverage build-clang build-asan build-tsan
 format:
 	@sh tools/bootstrap.sh clang-format
 	@find include src cli tests bench examples -name '*.[ch]' | xargs clang-format -i

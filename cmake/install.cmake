@@ -13,6 +13,7 @@ endforeach()
 add_custom_target(privet_texts ALL DEPENDS ${PRIVET_TEXTS})
 
 install(TARGETS privet EXPORT privetTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS privet_static EXPORT privetStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS privet_cmd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES include/privet.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/privet.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -26,6 +27,8 @@ configure_file(cmake/privet.pc.in privet.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/privet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(PRIVET_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/privet)
+# Apart: whoever links the archive needs its libraries too, whoever links the shared library does not.
+install(EXPORT privetStaticTargets NAMESPACE privet:: DESTINATION ${PRIVET_CMAKE_DIR})
 install(EXPORT privetTargets NAMESPACE privet:: DESTINATION ${PRIVET_CMAKE_DIR})
 configure_package_config_file(cmake/privetConfig.cmake.in privetConfig.cmake INSTALL_DESTINATION ${PRIVET_CMAKE_DIR})
 write_basic_package_version_file(privetConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -32,7 +32,7 @@
  *   throw again behind the call.
  * FORK      A child may use its parent's handles if no thread was inside a call on them at the fork; it starts
  *   threads of its own and never draws its parent's noise (but with run.seed, which is for tests).
- * STACK     128 KiB of stack are enough for every call.
+ * STACK     64 KiB of stack are enough for every call.
  * FILES     What is written appears under its name complete or not at all (PATH.tmp.xxxxxx until then). */
 #ifndef PRIVET_H
 #define PRIVET_H

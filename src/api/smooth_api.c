@@ -19,6 +19,8 @@ pv_status pv_smooth(pv_ctx *ctx, double sigma, double *v, int64_t d)
 pv_status pv_smooth_factors(double sigma, int64_t d, double *gamma, double *beta)
 {
     PVI_FENV;
+    if (gamma) *gamma = 0.0;
+    if (beta) *beta = 0.0;
     if (!gamma || !beta || d < 1 || !(sigma >= 0 && sigma <= 1e12)) return PV_E_ARG;
     *gamma = pvi_smooth_gamma(sigma, d);
     *beta = pvi_smooth_beta(sigma, d);

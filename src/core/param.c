@@ -200,10 +200,10 @@ void pvi_param_describe(const pv_param *r, pvi_jw *w)
 /* Edits (insert, delete, replace, swap) between two words, capped at 63 characters. */
 static int distance(const char *a, const char *b)
 {
-    int d[64][64];
+    uint8_t d[64][64];
     const int n = (int)strnlen(a, 63), m = (int)strnlen(b, 63);
-    for (int i = 0; i <= n; i++) d[i][0] = i;
-    for (int j = 0; j <= m; j++) d[0][j] = j;
+    for (int i = 0; i <= n; i++) d[i][0] = (uint8_t)i;
+    for (int j = 0; j <= m; j++) d[0][j] = (uint8_t)j;
     for (int i = 1; i <= n; i++)
         for (int j = 1; j <= m; j++) {
             int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
@@ -211,7 +211,7 @@ static int distance(const char *a, const char *b)
             if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best)
                 best = d[i - 2][j - 2] + 1;
-            d[i][j] = best;
+            d[i][j] = (uint8_t)best;
         }
     return d[n][m];
 }

@@ -317,7 +317,8 @@ size_t pvi_scatter_scratch(const pvi_scatter *s)
 {
     const pvi_bank *b = &s->bank;
     const size_t points = (size_t)b->rows[0] * (size_t)b->columns[0];
-    return sizeof(float) * (in_floats(b) + out_floats(b) + (8 * points + (size_t)b->columns[0]) * LANES);
+    return sizeof(float) *
+           (in_floats(b) + out_floats(b) + (8 * points + (size_t)b->columns[0] + 6 * PVI_SCATTER_SIDE) * LANES);
 }
 
 /* Pixels beyond about 10^18 overflow on the way; such a row becomes zero, whatever the others are. */

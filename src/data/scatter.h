@@ -42,7 +42,7 @@ typedef struct pvi_bank {
 
 /* One channel of PVI_SCATTER_LANES images: in[pixel * LANES + lane] -> out[feature * LANES + lane], all 64-byte
  * aligned; feature = (path * out_rows + row) * out_columns + column.  The scratch holds
- * 8 rows[0] columns[0] + columns[0] vectors of LANES floats. */
+ * 8 rows[0] columns[0] + columns[0] + 6 PVI_SCATTER_SIDE vectors of LANES floats. */
 typedef void pvi_scatter_fn(const pvi_bank *b, const float *in, float *out, float *scratch);
 extern pvi_scatter_fn *const pvi_scatter_isa[PVI_ISA_COUNT];
 #endif

@@ -81,7 +81,7 @@ PVI_INLINE cvec dft_any(const pvi_dft *t, int r, int f, const cvec *x)
 
 /* ---- one stage (2), x and y with their own strides ------------------------------------------------------ */
 
-PVI_INLINE void stage(const pvi_dft *t, int which, int l, const cvec *x, ptrdiff_t sx, cvec *y, ptrdiff_t sy)
+PVI_INLINE void stage(const pvi_dft *t, int which, int l, const cvec *x, ptrdiff_t sx, cvec *y, ptrdiff_t sy, cvec *v)
 {
     const int r = t->radix[which], m = t->n / (l * r);
     const ptrdiff_t in = m * sx, out = (ptrdiff_t)l * m * sy;
@@ -97,7 +97,6 @@ PVI_INLINE void stage(const pvi_dft *t, int which, int l, const cvec *x, ptrdiff
             } else if (r == 2) {
                 dft2(b, out, a[0], turn(a[in], w + 2));
             } else {
-                cvec v[PVI_SCATTER_SIDE];
                 for (int p = 0; p < r; p++) v[p] = turn(a[p * in], w + 2 * p);
                 for (int q = 0; q < r; q++) b[q * out] = dft_any(t, r, q, v);
             }
@@ -105,10 +104,10 @@ PVI_INLINE void stage(const pvi_dft *t, int which, int l, const cvec *x, ptrdiff
     }
 }
 
-/* In place, n points `stride` apart. */
-static void dft(const pvi_dft *t, cvec *x, ptrdiff_t stride)
+/* In place, n points `stride` apart.  room: three times PVI_SCATTER_SIDE; 96 KiB are too much for a small stack. */
+static void dft(const pvi_dft *t, cvec *x, ptrdiff_t stride, cvec *room)
 {
-    cvec buf[2][PVI_SCATTER_SIDE];
+    cvec *const buf[2] = { room, room + PVI_SCATTER_SIDE };
     const cvec *from = x;
     ptrdiff_t from_stride = stride;
     if (t->stages == 1) {
@@ -119,17 +118,17 @@ static void dft(const pvi_dft *t, cvec *x, ptrdiff_t stride)
     for (int s = 0, l = 1; s < t->stages; l *= t->radix[s++]) {
         const bool last = s + 1 == t->stages;
         cvec *to = last ? x : buf[s & 1];
-        stage(t, s, l, from, from_stride, to, last ? stride : 1);
+        stage(t, s, l, from, from_stride, to, last ? stride : 1, room + 2 * PVI_SCATTER_SIDE);
         from = to;
         from_stride = 1;
     }
 }
 
-static void dft_plane(const pvi_bank *b, int res, cvec *x)
+static void dft_plane(const pvi_bank *b, int res, cvec *x, cvec *room)
 {
     const int rows = b->rows[res], columns = b->columns[res];
-    for (int y = 0; y < rows; y++) dft(&b->dft_columns[res], x + (ptrdiff_t)y * columns, 1);
-    for (int c = 0; c < columns; c++) dft(&b->dft_rows[res], x + c, columns);
+    for (int y = 0; y < rows; y++) dft(&b->dft_columns[res], x + (ptrdiff_t)y * columns, 1, room);
+    for (int c = 0; c < columns; c++) dft(&b->dft_rows[res], x + c, columns, room);
 }
 
 /* ---- the steps of a path ----------------------------------------------------------------------------------- */
@@ -208,6 +207,7 @@ typedef struct work {
     const pvi_bank *b;
     cvec *image, *first, *path; /* spectra, and what becomes of them */
     vec *real, *part, *second;
+    cvec *room; /* of dft */
 } work;
 
 /* |x * psi| at resolution j, where `x` is given as a spectrum at resolution `from`. */
@@ -215,7 +215,7 @@ static void wavelet(const work *w, const cvec *x, int from, int j, int angle, ve
 {
     const pvi_bank *b = w->b;
     filter(b, b->psi[from][j * b->angles + angle], x, from, j, w->path);
-    dft_plane(b, j, w->path); /* (1) */
+    dft_plane(b, j, w->path, w->room); /* (1) */
     modulus(w->path, (ptrdiff_t)b->rows[j] * b->columns[j], out);
 }
 
@@ -223,7 +223,7 @@ static void second_order(const work *w, int j1, vec **next)
 {
     const pvi_bank *b = w->b;
     to_complex(w->real, (ptrdiff_t)b->rows[j1] * b->columns[j1], w->first);
-    dft_plane(b, j1, w->first);
+    dft_plane(b, j1, w->first, w->room);
     for (int j2 = j1 + 1; j2 < b->scales; j2++)
         for (int angle = 0; angle < b->angles; angle++) {
             wavelet(w, w->first, j1, j2, angle, w->second);
@@ -240,7 +240,7 @@ static void all_paths(const work *w, const vec *in, vec *out)
     pad(b, in, w->real);
     low_pass(b, 0, w->real, w->part, out);
     to_complex(w->real, (ptrdiff_t)b->rows[0] * b->columns[0], w->image);
-    dft_plane(b, 0, w->image);
+    dft_plane(b, 0, w->image, w->room);
     for (int j = 0; j < b->scales; j++)
         for (int angle = 0; angle < b->angles; angle++, first += points) {
             wavelet(w, w->image, 0, j, angle, w->real);
@@ -255,6 +255,7 @@ void PVI_ISA_NAME(pvi_scatter)(const pvi_bank *b, const float *in, float *out, f
     const ptrdiff_t n = (ptrdiff_t)b->rows[0] * b->columns[0];
     cvec *c = (cvec *)(void *)scratch;
     vec *r = (vec *)(void *)(c + 3 * n);
-    const work w = { b, c, c + n, c + 2 * n, r, r + 2 * n, r + n };
+    cvec *room = (cvec *)(void *)(r + 2 * n + b->columns[0]);
+    const work w = { b, c, c + n, c + 2 * n, r, r + 2 * n, r + n, room };
     all_paths(&w, (const vec *)(const void *)in, (vec *)(void *)out);
 }

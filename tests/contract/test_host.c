@@ -1,9 +1,11 @@
 /* test_host.c - what the library must not do to the program it is part of: its umask, its forks, its floating-point
- * environment. */
+ * environment, its locale; and how the host stops it.
+ * label: tsan */
 #include "pvtest.h"
 
 #include <fcntl.h>
 #include <fenv.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -182,7 +184,16 @@ static void put_model(FILE *f, pv_ctx *ctx, const char *optimizer)
         PVT_CHECK(pv_plan_set(plan, settings[i][0], settings[i][1]) == PV_OK, "%s", pv_ctx_errmsg(ctx));
     PVT_CHECK(pv_plan_run(plan, &r) == PV_OK, "%s", pv_ctx_errmsg(ctx));
     PVT_OK(pv_result_weights(r, w, 64, &d));
-    for (int64_t i = 0; i < d; i++) fprintf(f, "%a\n", w[i]);
+    for (int64_t i = 0; i < d; i++) {
+        uint64_t bits;
+        memcpy(&bits, &w[i], sizeof bits);
+        fprintf(f, "%llx\n", (unsigned long long)bits); /* no decimal sign of the host */
+    }
+    double eps;
+    PVT_IS(pv_plan_epsilon(plan, 1.5, &eps), PV_E_ARG);
+    fprintf(f, "%s\n", pv_ctx_errmsg(ctx));
+    PVT_IS(pv_plan_set(plan, "budget.epsilon", "0,7"), PV_E_PARAM); /* a comma is none anywhere */
+    fprintf(f, "%s\n", pv_ctx_errmsg(ctx));
     PVT_OK(pv_result_save(r, path));
     pv_model *m;
     PVT_OK(pv_model_load(ctx, path, &m));
@@ -200,12 +211,18 @@ static void put_model(FILE *f, pv_ctx *ctx, const char *optimizer)
     fclose(in);
 }
 
+static void keep_line(void *user, pv_level level, const char *line)
+{
+    fprintf(user, "%d %s\n", (int)level, line);
+}
+
 static answers all_answers(void)
 {
     answers a;
     pv_ctx *ctx;
     FILE *f = open_memstream(&a.text, &a.len);
     PVT_OK(pv_ctx_create(NULL, &ctx));
+    pv_ctx_on_log(ctx, keep_line, f);
     put_answer(f, ctx, pv_account, question);
     put_answer(f, ctx, pv_account,
                "{\"mechanism\": \"gaussian\", \"z\": 1.1, \"q\": 0.004, \"steps\": 900, "
@@ -267,12 +284,160 @@ static void environments_are_put_aside_and_back(void **state)
     free(want.text);
 }
 
+/* ---- locale -------------------------------------------------------------------------------------------------- */
+
+/* A locale with a comma, installed or made on the spot. */
+static bool comma_locale(void)
+{
+    static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8" };
+    char command[160];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (setlocale(LC_ALL, names[i])) return true;
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", folder);
+    return system(command) == 0 && setenv("LOCPATH", folder, 1) == 0 && setlocale(LC_ALL, "de_DE.UTF-8");
+}
+
+static void numbers_have_points_under_every_locale(void **state)
+{
+    (void)state;
+    char text[16];
+    const answers want = all_answers();
+    if (!comma_locale()) PVT_SKIP("no locale with a decimal comma, and no localedef to make one");
+    snprintf(text, sizeof text, "%g", 0.5);
+    assert_string_equal(text, "0,5");
+    const answers got = all_answers();
+    snprintf(text, sizeof text, "%g", 0.5);
+    assert_string_equal(text, "0,5"); /* still the host's */
+    PVT_TRUE(setlocale(LC_ALL, "C"));
+    for (size_t i = 0, from = 0; i < got.len && i < want.len; i++) {
+        if (want.text[i] == '\n') from = i + 1;
+        PVT_CHECK(got.text[i] == want.text[i], "under a comma: %.100s", got.text + from);
+    }
+    PVT_IS(got.len, want.len);
+    free(want.text);
+    free(got.text);
+}
+
+/* ---- a child with its parent's handles ------------------------------------------------------------------------ */
+
+static pv_plan *table_plan(pv_ctx *ctx, const char *seed, const char *threads)
+{
+    pv_plan *plan;
+    char table[64], schema[64];
+    snprintf(table, sizeof table, "%s/demo_train.csv", folder);
+    snprintf(schema, sizeof schema, "%s/demo.schema.json", folder);
+    const char *const settings[][2] = { { "data.path", table },     { "data.schema", schema },
+                                        { "run.seed", seed },       { "run.threads", threads },
+                                        { "budget.delta", "1e-4" }, { "optimizer.steps", "8" },
+                                        { "data.key_path", "none" } };
+    PVT_OK(pv_plan_create(ctx, &plan));
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        PVT_CHECK(pv_plan_set(plan, settings[i][0], settings[i][1]) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    return plan;
+}
+
+enum { WEIGHTS = 64 };
+static pv_status weights(pv_plan *plan, double *w)
+{
+    pv_result *r;
+    int64_t d;
+    memset(w, 0, sizeof *w * WEIGHTS);
+    pv_status s = pv_plan_run(plan, &r);
+    if (s == PV_OK) s = pv_result_weights(r, w, WEIGHTS, &d);
+    pv_result_free(r);
+    return s;
+}
+
+static void children_inherit_a_context(void **state)
+{
+    (void)state;
+    pv_ctx *ctx;
+    PVT_OK(pv_ctx_create(NULL, &ctx));
+    for (int seeded = 0; seeded < 2; seeded++) {
+        pv_plan *plan = table_plan(ctx, seeded ? "3" : "auto", "4");
+        double mine[WEIGHTS], its[WEIGHTS];
+        int pipes[2], status;
+        PVT_OK(weights(plan, mine)); /* the threads exist now */
+        PVT_IS(pipe(pipes), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60); /* a child that waits for its parent's threads dies of it */
+            const bool ok = weights(plan, its) == PV_OK && write(pipes[1], its, sizeof its) == (ssize_t)sizeof its;
+            pv_plan_free(plan);
+            pv_ctx_free(ctx);
+            _exit(ok ? 0 : 1);
+        }
+        PVT_TRUE(child > 0 && waitpid(child, &status, 0) == child);
+        PVT_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child: status %#x", status);
+        PVT_TRUE(read(pipes[0], its, sizeof its) == (ssize_t)sizeof its);
+        PVT_IS(memcmp(mine, its, sizeof its) == 0, seeded); /* the same noise with a seed only */
+        PVT_OK(weights(plan, mine));
+        close(pipes[0]);
+        close(pipes[1]);
+        pv_plan_free(plan);
+    }
+    pv_ctx_free(ctx);
+}
+
+/* ---- stopping ------------------------------------------------------------------------------------------------- */
+
+typedef struct stopping {
+    const char *what;
+    int calls, after;
+} stopping;
+
+static bool stop_at(void *user, const char *what, double done, double total, double epsilon)
+{
+    stopping *s = user;
+    (void)done, (void)total, (void)epsilon;
+    return strcmp(what, s->what) != 0 || s->calls++ < s->after;
+}
+
+static void stopping_is_one_status(void **state)
+{
+    (void)state;
+    pv_ctx *ctx;
+    pv_result *r = (pv_result *)folder;
+    pv_model *m;
+    char model[64], table[64], scores[64], *json;
+    snprintf(model, sizeof model, "%s/stopped.pvt", folder);
+    snprintf(table, sizeof table, "%s/demo_train.csv", folder);
+    snprintf(scores, sizeof scores, "%s/stopped.csv", folder);
+    PVT_OK(pv_ctx_create(NULL, &ctx));
+    pv_plan *plan = table_plan(ctx, "auto", "2");
+    stopping s = { "training", 0, 3 };
+    pv_ctx_on_progress(ctx, stop_at, &s);
+    PVT_IS(pv_plan_run(plan, &r), PV_E_CANCELLED);
+    PVT_TRUE(!r && strstr(pv_ctx_errmsg(ctx), "3 of 8 steps") && strstr(pv_ctx_errmsg(ctx), "counts as spent"));
+    s = (stopping) { "reading", 0, 0 };
+    PVT_IS(pv_plan_run(plan, &r), PV_E_CANCELLED);
+    PVT_TRUE(!r && strstr(pv_ctx_errmsg(ctx), "no budget is spent"));
+    PVT_IS(pv_plan_cost(plan, &json), PV_E_CANCELLED);
+    PVT_TRUE(!json);
+    s = (stopping) { "nothing", 0, 0 };
+    PVT_OK(pv_plan_run(plan, &r));
+    PVT_OK(pv_result_save(r, model));
+    PVT_OK(pv_model_load(ctx, model, &m));
+    s = (stopping) { "reading", 0, 0 };
+    PVT_IS(pv_model_predict(m, table, scores), PV_E_CANCELLED);
+    PVT_IS(access(scores, F_OK), -1);
+    PVT_IS(pv_model_eval(m, table, &json), PV_E_CANCELLED);
+    assert_string_equal(pv_status_name(PV_E_CANCELLED), "cancelled");
+    pv_model_free(m);
+    pv_result_free(r);
+    pv_plan_free(plan);
+    pv_ctx_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(files_of_the_host_keep_their_modes),
         cmocka_unit_test(children_get_answers),
         cmocka_unit_test(environments_are_put_aside_and_back),
+        cmocka_unit_test(numbers_have_points_under_every_locale),
+        cmocka_unit_test(children_inherit_a_context),
+        cmocka_unit_test(stopping_is_one_status),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }

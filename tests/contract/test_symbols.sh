@@ -11,7 +11,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 sh "$source/tools/list_symbols.sh" "$source/include/privet.h" >"$work/declared"
-nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | grep '^pv' | LC_ALL=C sort >"$work/exported"
+names() { nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sed 's/@@PRIVET_0$//'; }
+names | grep '^pv' | LC_ALL=C sort >"$work/exported"
 if ! diff "$work/declared" "$work/exported"; then
     echo 'declared in privet.h (<) and exported by the library (>) differ'
     exit 1
@@ -21,7 +22,12 @@ if ! diff "$source/tools/symbols.txt" "$work/declared"; then
     exit 1
 fi
 # Nothing but pv_ names, apart from what a compiler adds for itself (mangle_path: gcov).
-if nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v '^pv_' | grep -v '^_' | grep -vx mangle_path; then
+if names | grep -v '^pv_' | grep -v '^_' | grep -vx mangle_path; then
     echo 'the names above are exported but do not begin with pv_'
     exit 1
 fi
+if nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | grep '^pv_' | grep -v '@@PRIVET_0$'; then
+    echo 'the names above have no version (cmake/privet.map)'
+    exit 1
+fi
+readelf -d "$library" 2>/dev/null | grep -q 'SONAME.*\[libprivet\.so\.0\]' || { echo 'the soname is not libprivet.so.0'; exit 1; }

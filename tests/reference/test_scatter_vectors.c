@@ -257,7 +257,7 @@ static void same_bits_on_every_instruction_set(void **state)
         const size_t points = (size_t)(bank->rows[0] * bank->columns[0]),
                      features = (size_t)(bank->paths * bank->out_rows * bank->out_columns) * PVI_SCATTER_LANES;
         float *in = aligned_alloc(64, points * 64),
-              *work = aligned_alloc(64, points * 512 + (size_t)bank->columns[0] * 64),
+              *work = aligned_alloc(64, points * 512 + ((size_t)bank->columns[0] + 6 * PVI_SCATTER_SIDE) * 64),
               *out = aligned_alloc(64, features * 4), *want = aligned_alloc(64, features * 4);
         uint64_t seed = 7;
         for (size_t k = 0; k < points * 16; k++) in[k] = (float)pvt_normal(&seed);

@@ -1,4 +1,5 @@
-/* test_core.c - context, arena, text, JSON, parameters, numbers, threads, files. */
+/* test_core.c - context, arena, text, JSON, parameters, numbers, threads, files.
+ * label: tsan */
 #include "core/core.h"
 
 #include "pvtest.h"

@@ -1,4 +1,5 @@
-/* test_digest.c - the keyed digest: what changes it, what does not, and where the key lives. */
+/* test_digest.c - the keyed digest: what changes it, what does not, and where the key lives.
+ * label: tsan */
 #include "data/digest_tags.h"
 #include "datatest.h"
 

@@ -1,4 +1,5 @@
-/* test_source.c - plain, gzip and bzip2 give the same rows; damaged and unusable files are named. */
+/* test_source.c - plain, gzip and bzip2 give the same rows; damaged and unusable files are named.
+ * label: tsan */
 #include "datatest.h"
 
 #include <bzlib.h>

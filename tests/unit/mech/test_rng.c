@@ -37,18 +37,23 @@ static int teardown(void **state)
 #define SANITIZED 0
 #endif
 
-/* From here on in this process, the given system call fails with EPERM. */
-static bool deny(int number)
+/* From here on in this process, the given system call does nothing and returns this error, 0 for success. */
+static bool answer(int number, unsigned error)
 {
     if (SANITIZED && number != SYS_getrandom) return false; /* the sanitizer itself needs the memory calls */
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog prog = { .len = sizeof code / sizeof *code, .filter = code };
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0;
+}
+
+static bool deny(int number)
+{
+    return answer(number, EPERM);
 }
 
 enum { CANNOT_DENY = 77, WRONG = 1 };
@@ -122,8 +127,8 @@ static void two_sources_differ(void **state)
     pvi_rng_free(b);
 }
 
-/* Parent and child read on after fork(), half-way through a buffer: no shared bytes. */
-static void child_differs(bool real, bool want_same)
+/* Parent and child read on after fork(), half-way through a buffer: no shared bytes.  release: as the oracle does. */
+static void child_differs(bool real, bool want_same, bool release)
 {
     pv_rng *r;
     int fd[2];
@@ -133,6 +138,7 @@ static void child_differs(bool real, bool want_same)
     PVT_IS(pipe(fd), 0);
     const pid_t pid = fork();
     if (pid == 0) {
+        if (release) pvi_rng_begin(r);
         pvi_rng_bytes(r, its, sizeof its);
         pvi_rng_free(r);
         exit(write(fd[1], its, sizeof its) == (ssize_t)sizeof its ? 0 : WRONG);
@@ -153,20 +159,37 @@ static void child_differs(bool real, bool want_same)
 static void fork_gives_a_new_stream(void **state)
 {
     (void)state;
-    child_differs(true, false);
+    child_differs(true, false, false);
+    child_differs(true, false, true);
 }
 
 static void fork_keeps_a_test_stream(void **state)
 {
     (void)state;
-    child_differs(false, true);
+    child_differs(false, true, false);
+    child_differs(false, true, true);
+}
+
+/* qemu-user: madvise says yes and does nothing. */
+static int fork_where_wiping_is_a_lie(const void *arg)
+{
+    (void)arg;
+    if (!answer(SYS_madvise, 0)) return CANNOT_DENY;
+    child_differs(true, false, true);
+    return 0;
+}
+
+static void fork_on_a_kernel_that_lies(void **state)
+{
+    (void)state;
+    expect_child(fork_where_wiping_is_a_lie, 0);
 }
 
 static int fork_without_wipe(const void *arg)
 {
     (void)arg;
     if (!deny(SYS_madvise)) return CANNOT_DENY;
-    child_differs(true, false);
+    child_differs(true, false, false);
     return 0;
 }
 
@@ -303,6 +326,7 @@ int main(void)
         cmocka_unit_test(fork_gives_a_new_stream),
         cmocka_unit_test(fork_keeps_a_test_stream),
         cmocka_unit_test(fork_on_an_old_kernel),
+        cmocka_unit_test(fork_on_a_kernel_that_lies),
         cmocka_unit_test(refuses_without_entropy),
         cmocka_unit_test(child_without_entropy_aborts),
         cmocka_unit_test(refuses_without_pages),

@@ -1,0 +1,549 @@
+/* test_calls.c - every public call with every pointer NULL in turn, and with a bad value: status, message, what
+ * is left in `out`; that a message is of the last call; freed handles and the order of freeing; the version. */
+#include "aborttest.h"
+
+static pv_ctx *ctx;
+static pv_plan *plan;
+static pv_result *result;
+static pv_model *model;
+static char folder[] = "/tmp/privet_calls_XXXXXX", table[64], schema[64], file[64], scores[64];
+static const char account_request[] = "{\"mechanism\": \"gaussian\", \"z\": 2, \"delta\": 1e-5}";
+static const char calibrate_request[] = "{\"mechanism\": \"gaussian\", \"epsilon\": 1, \"delta\": 1e-5}";
+static const char curve_request[] = "{\"mechanism\": \"gaussian\", \"z\": 2}";
+static const char epochs_request[] =
+    "{\"noise\": \"constant\", \"z\": 5, \"batches\": 5, \"epochs\": 5, \"step\": 0.01, "
+    "\"smooth\": 50, \"delta\": 1e-5}";
+
+/* What a call is given; bit k of `null`: its k-th pointer is NULL.  Bit 0 is the handle. */
+#define P(k, x)  (null & 1u << (k) ? NULL : (x))
+#define NOT_NULL ((void *)file)
+
+static char *json;
+static const char *text;
+static double number;
+static int64_t count;
+static void *handle; /* handed out */
+
+static pv_status call_ctx_create(unsigned null, bool bad)
+{
+    static const pv_alloc no_put = { .get = (void *(*)(void *, size_t))(uintptr_t)1 };
+    pv_ctx *c = NOT_NULL;
+    const pv_status s = pv_ctx_create(bad ? &no_put : NULL, P(1, &c));
+    if (s == PV_OK) pv_ctx_free(c);
+    handle = s == PV_OK ? NULL : null & 2 ? NULL : c;
+    return s;
+}
+
+static pv_status call_file_write(unsigned null, bool bad)
+{
+    return pv_file_write(P(0, ctx), bad ? "/nonexistent/x" : P(1, scores), P(2, "x"), 1);
+}
+
+static pv_status call_plan_create(unsigned null, bool bad)
+{
+    (void)bad;
+    pv_plan *p = NOT_NULL;
+    const pv_status s = pv_plan_create(P(0, ctx), P(1, &p));
+    if (s == PV_OK) pv_plan_free(p);
+    handle = s == PV_OK ? NULL : null & 2 ? NULL : p;
+    return s;
+}
+
+static pv_status call_plan_set(unsigned null, bool bad)
+{
+    return pv_plan_set(P(0, plan), P(1, bad ? "no.such" : "run.threads"), P(2, "2"));
+}
+
+static pv_status call_plan_load(unsigned null, bool bad)
+{
+    return pv_plan_load(P(0, plan), P(1, bad ? "[]" : "{}"), 2, P(2, "settings"));
+}
+
+static pv_status call_plan_dump(unsigned null, bool bad)
+{
+    (void)bad;
+    return pv_plan_dump(P(0, plan), P(1, &json));
+}
+
+/* A setting that no plan survives, and away again. */
+static void spoil(pv_plan *p, bool bad)
+{
+    if (p && bad) PVT_OK(pv_plan_set(p, "sampler.batch", "1e9"));
+}
+
+static void mend(pv_plan *p, bool bad)
+{
+    static char kept[256];
+    if (!p || !bad) return;
+    snprintf(kept, sizeof kept, "%s", pv_ctx_errmsg(ctx)); /* setting clears the message: say it again */
+    PVT_OK(pv_plan_set(p, "sampler.batch", "auto"));
+    PVT_TRUE(pv_ctx_errmsg(ctx)[0] == '\0');
+    PVT_TRUE(kept[0] != '\0');
+}
+
+static pv_status call_plan_cost(unsigned null, bool bad)
+{
+    spoil(plan, bad);
+    const pv_status s = pv_plan_cost(P(0, plan), P(1, &json));
+    mend(plan, bad);
+    return s;
+}
+
+static pv_status call_plan_epsilon(unsigned null, bool bad)
+{
+    return pv_plan_epsilon(P(0, plan), bad ? 1.5 : 1e-5, P(1, &number));
+}
+
+static pv_status call_plan_run(unsigned null, bool bad)
+{
+    pv_result *r = NOT_NULL;
+    spoil(plan, bad);
+    const pv_status s = pv_plan_run(P(0, plan), P(1, &r));
+    mend(plan, bad);
+    if (s == PV_OK) pv_result_free(r);
+    handle = s == PV_OK ? NULL : null & 2 ? NULL : r;
+    return s;
+}
+
+static pv_status call_result_weights(unsigned null, bool bad)
+{
+    double w[64];
+    (void)bad;
+    return pv_result_weights(P(0, result), P(1, w), 64, P(2, &count));
+}
+
+static pv_status call_result_certificate(unsigned null, bool bad)
+{
+    (void)bad;
+    return pv_result_certificate(P(0, result), P(1, &text));
+}
+
+static pv_status call_result_summary(unsigned null, bool bad)
+{
+    (void)bad;
+    return pv_result_summary(P(0, result), P(1, &json));
+}
+
+static pv_status call_result_save(unsigned null, bool bad)
+{
+    return pv_result_save(P(0, result), P(1, bad ? "/nonexistent/x" : file));
+}
+
+static pv_status call_smooth(unsigned null, bool bad)
+{
+    double v[4] = { 1, 2, 3, 4 };
+    return pv_smooth(P(0, ctx), bad ? -1.0 : 1.0, P(1, v), 4);
+}
+
+static pv_status call_demo_data(unsigned null, bool bad)
+{
+    return pv_demo_data(P(0, ctx), P(1, folder), 1, bad ? -1 : 300, 20);
+}
+
+static pv_status call_synth_data(unsigned null, bool bad)
+{
+    return pv_synth_data(P(0, ctx), P(1, folder), 1, bad ? -1 : 20, 20);
+}
+
+static pv_status call_model_load(unsigned null, bool bad)
+{
+    pv_model *m = NOT_NULL;
+    const pv_status s = pv_model_load(P(0, ctx), P(1, bad ? table : file), P(2, &m));
+    if (s == PV_OK) pv_model_free(m);
+    handle = s == PV_OK ? NULL : null & 4 ? NULL : m;
+    return s;
+}
+
+static pv_status call_model_certificate(unsigned null, bool bad)
+{
+    (void)bad;
+    return pv_model_certificate(P(0, model), P(1, &text));
+}
+
+static pv_status call_model_schema(unsigned null, bool bad)
+{
+    (void)bad;
+    return pv_model_schema(P(0, model), P(1, &text));
+}
+
+static pv_status call_model_set(unsigned null, bool bad)
+{
+    return pv_model_set(P(0, model), P(1, bad ? "optimizer" : "data.key_path"), P(2, "none"));
+}
+
+static pv_status call_model_predict(unsigned null, bool bad)
+{
+    return pv_model_predict(P(0, model), P(1, bad ? "/nonexistent/x" : table), P(2, scores));
+}
+
+static pv_status call_model_eval(unsigned null, bool bad)
+{
+    return pv_model_eval(P(0, model), P(1, bad ? "/nonexistent/x" : table), P(2, &json));
+}
+
+static pv_status call_model_export(unsigned null, bool bad)
+{
+    return pv_model_export(P(0, model), P(1, bad ? "paper" : "npz"), P(2, scores));
+}
+
+static pv_status call_verify(unsigned null, bool bad)
+{
+    return pv_verify(P(0, ctx), P(1, bad ? "/nonexistent/x" : file), &json);
+}
+
+static pv_status call_list(unsigned null, bool bad)
+{
+    return pv_list(P(0, ctx), bad ? "no such thing" : NULL, P(1, &json));
+}
+
+static pv_status call_account(unsigned null, bool bad)
+{
+    return pv_account(P(0, ctx), P(1, bad ? "{" : account_request), P(2, &json));
+}
+
+static pv_status call_calibrate(unsigned null, bool bad)
+{
+    return pv_calibrate(P(0, ctx), P(1, bad ? "{" : calibrate_request), P(2, &json));
+}
+
+static pv_status call_curve(unsigned null, bool bad)
+{
+    return pv_curve(P(0, ctx), P(1, bad ? "{" : curve_request), P(2, &json));
+}
+
+static pv_status call_epochs(unsigned null, bool bad)
+{
+    return pv_epochs(P(0, ctx), P(1, bad ? "{" : epochs_request), P(2, &json));
+}
+
+/* name; pointers, the handle included; status of the bad value (0: there is none); the first pointer that may be NULL
+ * in a test (pv_ctx_create has no handle) */
+typedef struct call {
+    const char *name;
+    pv_status (*fn)(unsigned null, bool bad);
+    int pointers;
+    pv_status bad;
+} call;
+static const call calls[] = {
+    { "pv_ctx_create", call_ctx_create, 2, PV_E_ARG },
+    { "pv_file_write", call_file_write, 3, PV_E_IO },
+    { "pv_plan_create", call_plan_create, 2, PV_OK },
+    { "pv_plan_set", call_plan_set, 3, PV_E_PARAM },
+    { "pv_plan_load", call_plan_load, 3, PV_E_FORMAT },
+    { "pv_plan_dump", call_plan_dump, 2, PV_OK },
+    { "pv_plan_cost", call_plan_cost, 2, PV_E_PARAM },
+    { "pv_plan_epsilon", call_plan_epsilon, 2, PV_E_ARG },
+    { "pv_plan_run", call_plan_run, 2, PV_E_PARAM },
+    { "pv_result_weights", call_result_weights, 3, PV_OK },
+    { "pv_result_certificate", call_result_certificate, 2, PV_OK },
+    { "pv_result_summary", call_result_summary, 2, PV_OK },
+    { "pv_result_save", call_result_save, 2, PV_E_IO },
+    { "pv_smooth", call_smooth, 2, PV_E_ARG },
+    { "pv_demo_data", call_demo_data, 2, PV_E_ARG },
+    { "pv_synth_data", call_synth_data, 2, PV_E_ARG },
+    { "pv_model_load", call_model_load, 3, PV_E_FORMAT },
+    { "pv_model_certificate", call_model_certificate, 2, PV_OK },
+    { "pv_model_schema", call_model_schema, 2, PV_OK },
+    { "pv_model_set", call_model_set, 3, PV_E_PARAM },
+    { "pv_model_predict", call_model_predict, 3, PV_E_IO },
+    { "pv_model_eval", call_model_eval, 3, PV_E_IO },
+    { "pv_model_export", call_model_export, 3, PV_E_PARAM },
+    { "pv_verify", call_verify, 2, PV_E_IO },
+    { "pv_list", call_list, 2, PV_E_PARAM },
+    { "pv_account", call_account, 3, PV_E_FORMAT },
+    { "pv_calibrate", call_calibrate, 3, PV_E_FORMAT },
+    { "pv_curve", call_curve, 3, PV_E_FORMAT },
+    { "pv_epochs", call_epochs, 3, PV_E_FORMAT },
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+/* Calls that return no status, or (pv_smooth_factors) have no context: below. */
+static const char *const others[] = { "pv_cleanup",       "pv_ctx_errmsg",  "pv_ctx_free",    "pv_ctx_on_log",
+                                      "pv_model_free",    "pv_plan_free",   "pv_result_free", "pv_ctx_on_progress",
+                                      "pv_version",       "pv_string_free", "pv_status_name", "pv_version_number",
+                                      "pv_smooth_factors" };
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder)) return 1;
+    snprintf(table, sizeof table, "%s/demo_train.csv", folder);
+    snprintf(schema, sizeof schema, "%s/demo.schema.json", folder);
+    snprintf(file, sizeof file, "%s/model.pvt", folder);
+    snprintf(scores, sizeof scores, "%s/scores", folder);
+    PVT_OK(pv_ctx_create(NULL, &ctx));
+    PVT_OK(pv_demo_data(ctx, folder, 1, 300, 20));
+    PVT_OK(pv_plan_create(ctx, &plan));
+    const char *const settings[][2] = { { "data.path", table },      { "data.schema", schema },
+                                        { "data.key_path", "none" }, { "optimizer.steps", "3" },
+                                        { "budget.epsilon", "10" },  { "budget.delta", "1e-4" } };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        PVT_OK(pv_plan_set(plan, settings[i][0], settings[i][1]));
+    PVT_CHECK(pv_plan_run(plan, &result) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    PVT_OK(pv_result_save(result, file));
+    PVT_OK(pv_model_load(ctx, file, &model));
+    PVT_OK(pv_model_set(model, "data.key_path", "none"));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[64];
+    pv_model_free(model);
+    pv_result_free(result);
+    pv_plan_free(plan);
+    pv_ctx_free(ctx);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+static void poison(void)
+{
+    json = NOT_NULL;
+    text = NOT_NULL;
+    number = -1.0;
+    count = -1;
+    handle = NULL;
+}
+
+/* What `out` of the call is, where it has one: empty after a failure. */
+static void expect_empty(const char *name, unsigned null)
+{
+    PVT_CHECK(json == NULL || json == (char *)NOT_NULL, "%s, NULL %#x: json was set", name, null);
+    PVT_CHECK(handle == NULL, "%s, NULL %#x: out is not NULL", name, null);
+}
+
+static bool writes(const char *name, const char *what)
+{
+    static const char *const text_out[] = { "pv_result_certificate", "pv_model_certificate", "pv_model_schema" };
+    static const char *const json_out[] = { "pv_plan_dump", "pv_plan_cost", "pv_result_summary", "pv_model_eval",
+                                            "pv_verify",    "pv_list",      "pv_account",        "pv_calibrate",
+                                            "pv_curve",     "pv_epochs" };
+    if (*what == 't')
+        for (size_t i = 0; i < sizeof text_out / sizeof *text_out; i++)
+            if (strcmp(text_out[i], name) == 0) return true;
+    if (*what == 'j')
+        for (size_t i = 0; i < sizeof json_out / sizeof *json_out; i++)
+            if (strcmp(json_out[i], name) == 0) return true;
+    return false;
+}
+
+static void refused(const call *c, unsigned null, bool bad, pv_status want)
+{
+    const bool has_out = !(null & 1u << (c->pointers - 1)) || strcmp(c->name, "pv_verify") == 0; /* out is the last */
+    poison();
+    const pv_status s = c->fn(null, bad);
+    PVT_CHECK(s == want, "%s, NULL %#x: status %d, want %d: %s", c->name, null, (int)s, (int)want,
+              pv_ctx_errmsg(ctx));
+    expect_empty(c->name, null);
+    if (has_out && writes(c->name, "json"))
+        PVT_CHECK(json == NULL, "%s, NULL %#x: json is left as it was", c->name, null);
+    if (has_out && writes(c->name, "text"))
+        PVT_CHECK(text == NULL, "%s, NULL %#x: text is left as it was", c->name, null);
+    if (has_out && strcmp(c->name, "pv_plan_epsilon") == 0) PVT_TRUE(number == (double)INFINITY);
+    if (has_out && strcmp(c->name, "pv_result_weights") == 0) PVT_IS(count, 0);
+}
+
+static void succeeds(const call *c)
+{
+    poison();
+    pv_status s = c->fn(0, false);
+    PVT_CHECK(s == PV_OK, "%s: status %d: %s", c->name, (int)s, pv_ctx_errmsg(ctx));
+    PVT_CHECK(pv_ctx_errmsg(ctx)[0] == '\0', "%s leaves a message: %s", c->name, pv_ctx_errmsg(ctx));
+    if (writes(c->name, "json")) pv_string_free(ctx, json);
+}
+
+static void every_pointer_null_and_a_bad_value(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CALLS; i++) {
+        const call *c = &calls[i];
+        const bool no_handle = strcmp(c->name, "pv_ctx_create") == 0;
+        succeeds(c);
+        for (int k = 1; k < c->pointers; k++) {
+            refused(c, 1u << k, false, PV_E_ARG);
+            const char *why = pv_ctx_errmsg(ctx);
+            PVT_CHECK(no_handle || (strncmp(why, c->name, strlen(c->name)) == 0 && strstr(why, " is NULL")), "%s: %s",
+                      c->name, why);
+        }
+        if (!no_handle) refused(c, 1, false, PV_E_ARG);
+        if (c->bad == PV_OK) continue;
+        refused(c, 0, true, c->bad);
+        PVT_CHECK(no_handle || pv_ctx_errmsg(ctx)[0] || strncmp(c->name, "pv_plan_", 8) == 0, "%s: no message",
+                  c->name);
+        succeeds(c);
+    }
+}
+
+/* The table above is complete: as many rows as tools/symbols.txt has names that are implemented here. */
+static void every_call_is_in_the_table(void **state)
+{
+    (void)state;
+    char path[512], line[128];
+    const char *source = getenv("PRIVET_SOURCE");
+    if (!source) PVT_SKIP("PRIVET_SOURCE is not set");
+    snprintf(path, sizeof path, "%s/tools/symbols.txt", source);
+    FILE *f = fopen(path, "r");
+    PVT_TRUE(f != NULL);
+    while (fgets(line, sizeof line, f)) {
+        bool found = false;
+        line[strcspn(line, "\n")] = '\0';
+        for (int i = 0; i < CALLS; i++) found |= strcmp(calls[i].name, line) == 0;
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) found |= strcmp(others[i], line) == 0;
+        PVT_CHECK(found, "%s has no row in test_calls.c", line);
+    }
+    fclose(f);
+}
+
+static void calls_without_a_status(void **state)
+{
+    (void)state;
+    double gamma, beta;
+    pv_ctx_free(NULL);
+    pv_plan_free(NULL);
+    pv_result_free(NULL);
+    pv_model_free(NULL);
+    pv_string_free(ctx, NULL);
+    pv_string_free(NULL, NULL);
+    pv_ctx_on_log(NULL, NULL, NULL);
+    pv_ctx_on_progress(NULL, NULL, NULL);
+    pv_cleanup(NULL);
+    PVT_TRUE(pv_ctx_errmsg(NULL)[0]);
+    PVT_TRUE(pv_status_name((pv_status)12345)[0]);
+    PVT_OK(pv_smooth_factors(1.0, 4, &gamma, &beta));
+    PVT_IS(pv_smooth_factors(1.0, 4, NULL, &beta), PV_E_ARG);
+    PVT_IS(pv_smooth_factors(1.0, 4, &gamma, NULL), PV_E_ARG);
+    PVT_IS(pv_smooth_factors(-1.0, 4, &gamma, &beta), PV_E_ARG);
+}
+
+static void messages_are_of_the_last_call(void **state)
+{
+    (void)state;
+    PVT_IS(pv_verify(ctx, "/nonexistent/x", NULL), PV_E_IO);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "/nonexistent/x"));
+    pv_string_free(ctx, NULL); /* frees leave it alone */
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "/nonexistent/x"));
+    PVT_IS(pv_plan_set(plan, NULL, "1"), PV_E_ARG);
+    assert_string_equal(pv_ctx_errmsg(ctx), "pv_plan_set: key is NULL");
+    PVT_OK(pv_plan_set(plan, "run.threads", "2"));
+    assert_string_equal(pv_ctx_errmsg(ctx), "");
+    /* Accountants that do not know an event are tried and leave no trace. */
+    PVT_OK(pv_account(ctx, "{\"mechanism\": \"laplace\", \"scale\": 2, \"delta\": 1e-5, \"all\": true}", &json));
+    pv_string_free(ctx, json);
+    assert_string_equal(pv_ctx_errmsg(ctx), "");
+}
+
+/* ---- freeing ------------------------------------------------------- */
+
+static char logged[512];
+static void keep_line(void *user, pv_level level, const char *line)
+{
+    (void)user;
+    if (level == PV_LOG_WARN) snprintf(logged, sizeof logged, "%s", line);
+}
+
+typedef struct books {
+    int64_t taken, given;
+} books;
+
+static void *count_get(void *self, size_t n)
+{
+    ((books *)self)->taken++;
+    return malloc(n);
+}
+
+static void count_put(void *self, void *p)
+{
+    ((books *)self)->given++;
+    free(p);
+}
+
+static void a_context_freed_too_early_waits(void **state)
+{
+    (void)state;
+    books b = { 0 };
+    const pv_alloc a = { count_get, count_put, &b };
+    pv_ctx *c;
+    pv_plan *p, *q;
+    PVT_OK(pv_ctx_create(&a, &c));
+    PVT_OK(pv_plan_create(c, &p));
+    PVT_OK(pv_plan_create(c, &q));
+    pv_ctx_on_log(c, keep_line, NULL);
+    logged[0] = '\0';
+    pv_ctx_free(c);
+    PVT_CHECK(strstr(logged, "pv_ctx_free: 2 made from this context"), "%s", logged);
+    pv_plan_free(p);
+    PVT_OK(pv_plan_set(q, "run.threads", "1")); /* still works */
+    PVT_TRUE(b.given < b.taken);
+    pv_plan_free(q);
+    PVT_IS(b.given, b.taken);
+}
+
+static void keep_put(void *self, void *p) /* memory that was given back stays readable */
+{
+    (void)self, (void)p;
+}
+
+static void *keep_get(void *self, size_t n)
+{
+    (void)self;
+    return malloc(n);
+}
+
+static int free_twice(const void *what)
+{
+    const pv_alloc a = { keep_get, keep_put, NULL };
+    pv_ctx *c;
+    pv_plan *p;
+    pv_model *m;
+    if (pv_ctx_create(&a, &c) != PV_OK || pv_plan_create(c, &p) != PV_OK || pv_model_load(c, file, &m) != PV_OK)
+        return 1;
+    pv_plan_free(p);
+    pv_model_free(m);
+    switch (*(const int *)what) {
+    case 0: pv_plan_free(p); break;
+    case 1: return pv_plan_set(p, "run.threads", "1") == PV_OK;
+    case 2: pv_model_free(m); break;
+    case 3: return pv_model_set(m, "run.threads", "1") == PV_OK;
+    case 4: pv_model_free((pv_model *)(void *)c); break; /* of another kind */
+    case 5:
+        pv_ctx_free(c);
+        pv_ctx_free(c);
+        break;
+    default: return 0;
+    }
+    return 0;
+}
+
+static void freed_handles_end_the_process(void **state)
+{
+    (void)state;
+    if (getenv("PRIVET_VALGRIND")) PVT_SKIP("the children give no memory back, on purpose");
+    for (int what = 0; what < 6; what++) PVT_CHECK(in_child(free_twice, &what) == ABORTED, "case %d", what);
+    PVT_IS(in_child(free_twice, &(int) { 6 }), 0);
+}
+
+static void versions_agree(void **state)
+{
+    (void)state;
+    char want[32];
+    snprintf(want, sizeof want, "%d.%d.%d", PV_VERSION_MAJOR, PV_VERSION_MINOR, PV_VERSION_PATCH);
+    assert_string_equal(PV_VERSION, want);
+    assert_string_equal(pv_version(), want);
+    PVT_IS(pv_version_number(), PV_VERSION_MAJOR * 10000 + PV_VERSION_MINOR * 100 + PV_VERSION_PATCH);
+    assert_string_equal(PRIVET_PROJECT_VERSION, want); /* of CMakeLists.txt */
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(every_pointer_null_and_a_bad_value),
+        cmocka_unit_test(every_call_is_in_the_table),
+        cmocka_unit_test(calls_without_a_status),
+        cmocka_unit_test(messages_are_of_the_last_call),
+        cmocka_unit_test(a_context_freed_too_early_waits),
+        cmocka_unit_test(freed_handles_end_the_process),
+        cmocka_unit_test(versions_agree),
+    };
+    return cmocka_run_group_tests(all, setup, teardown);
+}
