@@ -4,7 +4,7 @@
  * calls pvi_build_begin and hands segments over.  Files are the source whose `read` is NULL. */
 #ifndef PVI_DATA_H
 #define PVI_DATA_H
-#include "reader.h"
+#include "encode.h"
 
 typedef struct pvi_data_ops {
     const char *name; /* what messages call the rows; NULL: they have a path                           */

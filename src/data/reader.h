@@ -63,9 +63,12 @@ static inline bool pvi_label_recall(const pvi_label_rule *r, pvi_label_memo *m, 
     return pvi_label_learn(r, m, s, len, y, why, why_size);
 }
 pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r); /* declared against expected    */
+float pvi_label_class(const pvi_label_rule *r, int32_t code);            /* y of a class                 */
 /* The same for a number x, which text spells. */
 bool pvi_label_number(const pvi_label_rule *r, double x, const char *text, size_t len, float *y, char *why,
                       size_t why_size);
+/* The label of a table to job->label: by the schema, or by the settings without one; checked. */
+pv_status pvi_label_table(struct pv_load *job);
 /* Labels that come apart (data.c) to job->apart, by job->label. */
 pv_status pvi_labels_apart(struct pv_load *job);
 
@@ -80,6 +83,7 @@ typedef struct pvi_column {
     pvi_coltype type;
     double lo, hi;        /* number, real label                                                            */
     double from, range;   /* number: stored as (v - from) / range                                           */
+    bool date;            /* number: bounds were declared as dates, values are days since 1970-01-01         */
     bool raw;             /* number taken as it is, lo and hi are those of floats: no schema                */
     pvi_dictionary words; /* category, class label                                                         */
     int32_t first;        /* feature of the number, or of the first category                               */

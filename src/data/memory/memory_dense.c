@@ -2,11 +2,12 @@
  *
  * Without a schema, as reader_npy.c takes an array: v = value - center, bytes (PV_UINT8) as value/255 - center; rows
  * that are 32-bit floats side by side, with nothing to subtract, are handed over where they are.  Integers are taken
- * at their value.
+ * at their value.  With a schema, as a table whose columns are the schema's in order, the label's left out where labels
+ * come apart (memory_table.c).
  *
  * Labels come apart (data.c); which classes there are follows data.labels or, without it, the rule for arrays:
  * reader_npy.c. */
-#include "data/data.h"
+#include "memory_table.h"
 
 typedef struct dense {
     struct pv_load *job;
@@ -112,12 +113,45 @@ static pv_status refuse(void *arg, const pvi_block *b)
 }
 
 /* ---- one load ------------------------------------------------- */
+/* Cells of the schema's columns, which those of the matrix are in order; without the label's if it has one less. */
+pv_status pvi_dense_cells(struct pv_load *job, const pvi_data_dense *d, pvi_cells *cells)
+{
+    const pvi_schema *sc = job->schema;
+    const int64_t size = pvi_type_size(d->type);
+    const bool optional = job->aparts || job->expect->labels_optional;
+    const bool lacks = sc->label >= 0 && d->columns == sc->count - 1 && optional;
+    if (d->columns != sc->count - lacks)
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld columns, but the schema has %lld%s", job->name,
+                        (long long)d->columns, (long long)sc->count,
+                        sc->label >= 0 && optional ? "; that of the label may be left out" : "");
+    job->labelled = sc->label >= 0 && !lacks;
+    for (int64_t i = 0, j = 0; i < sc->count; i++) {
+        if (i == sc->label && lacks) continue;
+        cells[i] = (pvi_cells) { .kind = (int)d->type,
+                                 .at = (const char *)d->x + j++ * d->column_stride * size,
+                                 .stride = d->row_stride };
+    }
+    return PV_OK;
+}
+
+static pv_status read_table(struct pv_load *job)
+{
+    pvi_table t = { 0 };
+    pvi_cells *cells = pv_arena_get(job->arena, (size_t)job->schema->count * sizeof *cells);
+    pv_status s = cells ? pvi_label_table(job) : pvi_nomem(job->ctx);
+    if (s == PV_OK) s = pvi_dense_cells(job, &job->from->of.dense, cells);
+    if (s == PV_OK) s = pvi_table_open(&t, job, job->schema, cells);
+    if (s == PV_OK) s = pvi_table_run(&t, job->from->rows, 0.0, 1.0);
+    pvi_table_close(&t);
+    return s;
+}
+
 static pv_status read_rows(struct pv_load *job)
 {
     const pvi_data_dense *d = &job->from->of.dense;
     dense st = { .job = job, .d = d };
     pvi_rounds r = { .job = job, .arg = &st, .fill = fill, .refuse = refuse };
-    if (job->schema) return pvi_fail(job->ctx, PV_E_UNSUPPORTED, "%s: data.schema is for tables", job->name);
+    if (job->schema) return read_table(job);
     pv_status s = pvi_rows_check(job, "rows", job->from->rows, "values", d->columns);
     if (s == PV_OK && !job->aparts && !job->expect->labels_optional)
         s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: no labels: pv_data_labels or pv_data_label_words gives them",
