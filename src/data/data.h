@@ -43,6 +43,7 @@ struct pv_data {
         pvi_data_files files;
         pvi_data_dense dense;
         pvi_data_csr csr;
+        struct ArrowArrayStream arrow;
     } of;
 };
 

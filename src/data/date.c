@@ -1,6 +1,6 @@
 /* date.c - dates and times as numbers: days since 1970-01-01, proleptic Gregorian calendar, UTC.
  *
- *   (1) days of y-m-d: years begin in March, so that the leap day is a year's last; an era of 400 years has 146097 days
+ *   (1) days of y-m-d: years begin in March, so that the leap day is a year's last; 400 years have 146097 days
  *   (2) a time of day adds (nanoseconds since midnight) / (86400 10^9), both exact in double: one rounding, the same
  *       whether the time was text or a count of any unit
  *   (3) a count of units is split into days and the rest by division that rounds down

@@ -1,7 +1,7 @@
 /* encode.c - what one value becomes: the rules of tables, whether their values are text or in memory.
  *
- *   (1) number     (v - min) / (max - min) - center, after the column's `outside` policy; a date or time as text is the
- *                  number of days since 1970-01-01 (date.c)
+ *   (1) number     (v - min) / (max - min) - center, after the column's `outside` policy; a date or time as text is
+ *                  the number of days since 1970-01-01 (date.c)
  *   (2) category   1 at the value's feature
  *   (3) missing    zero: nothing is stored;  middle: as if v were half way;  error: the table is refused
  *   (4) what is missing: texts that the schema lists; in memory also null, NaN and numbers equal to a listed text

@@ -1,7 +1,7 @@
 /* memory_cells.c - one cell of a column in memory: is it there, its number, its text.
  *
- *   (1) numbers   at their value; integers above 2^53 rounded to nearest, as reading their decimal text would; days and
- *                 times as date.c (2)
+ *   (1) numbers   at their value; integers above 2^53 rounded to nearest, as reading their decimal text would; days
+ *                 and times as date.c (2)
  *   (2) text      what a CSV has: integers in decimal, floats the shortest text that reads back as the same float,
  *                 truth values true and false, 2024-01-31, 2024-01-31 12:34:56 with as many digits of a second as the
  *                 unit has, decimals with all of theirs

@@ -2,8 +2,8 @@
  *
  * Without a schema, as reader_npy.c takes an array: v = value - center, bytes (PV_UINT8) as value/255 - center; rows
  * that are 32-bit floats side by side, with nothing to subtract, are handed over where they are.  Integers are taken
- * at their value.  With a schema, as a table whose columns are the schema's in order, the label's left out where labels
- * come apart (memory_table.c).
+ * at their value.  With a schema, as a table whose columns are the schema's in order, the label's left out where
+ * labels come apart (memory_table.c).
  *
  * Labels come apart (data.c); which classes there are follows data.labels or, without it, the rule for arrays:
  * reader_npy.c. */
@@ -188,6 +188,7 @@ pv_status pvi_dense_check(pv_ctx *ctx, const char *name, const pvi_data_dense *d
     if (d->columns < 1 || d->columns > INT32_MAX)
         return pvi_fail(ctx, PV_E_ARG, "%s: %lld columns: 1 to 2147483647 can be", name, (long long)d->columns);
     if (!d->x) return pvi_fail(ctx, PV_E_ARG, "%s: no values: the pointer is NULL", name);
+    if ((uintptr_t)d->x % (uintptr_t)size) return pvi_fail(ctx, PV_E_ARG, "%s: the values are not aligned", name);
     if (d->row_stride < 0 || d->column_stride < 0) return pvi_fail(ctx, PV_E_ARG, "%s: a negative stride", name);
     if (!reachable(rows, d->columns, d->row_stride, d->column_stride, size))
         return pvi_fail(ctx, PV_E_ARG, "%s: rows times stride is beyond memory", name);

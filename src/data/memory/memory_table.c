@@ -1,10 +1,11 @@
 /* memory_table.c - columns in memory to rows, by the rules of tables (encode.c).
  *
- * A block of rows is encoded column by column, so that each inner loop has one type: its numbers go to doubles 64 at a
- * time, are compared with the bounds and stored at their place in the row; whatever is unusual (null, NaN, outside) is
- * then looked at one by one.  Each column that gives features has one slot in a row, a number or the feature of a
- * category.  Rows of numbers are handed over whole; others without their zeros, as the reader of text does, and in both
- * cases the sum behind a row's norm is over its nonzero values in order, so that text and memory give the same bits.
+ * A block of rows is encoded column by column, so that each inner loop has one type: its numbers go to doubles 64 at
+ * a time, are compared with the bounds and stored at their place in the row; whatever is unusual (null, NaN, outside)
+ * is then looked at one by one.  Each column that gives features has one slot in a row, a number or the feature of a
+ * category.  Rows of numbers are handed over whole; others without their zeros, as the reader of text does, and in
+ * both cases the sum behind a row's norm is over its nonzero values in order, so that text and memory give the same
+ * bits.
  *
  * Of several rows that are refused the first counts, and in it the first column, as in text. */
 #include "memory_table.h"
@@ -270,7 +271,7 @@ static pv_status refuse(void *arg, const pvi_block *b)
                     own ? told + n + 2 : told);
 }
 
-/* ---- words of dictionaries --------------------------------------------------------------------------------------- */
+/* ---- words of dictionaries ------------------------------------------------------------ */
 static void free_words(pvi_table *t)
 {
     for (int64_t i = 0; i < t->sc->count; i++) {
@@ -299,7 +300,7 @@ static pv_status look_up(pvi_table *t, int64_t column)
     return PV_OK;
 }
 
-/* ---- one load ---------------------------------------------------------------------------------------------------- */
+/* ---- one load ------------------------------------------------------------ */
 pv_status pvi_table_open(pvi_table *t, struct pv_load *job, const pvi_schema *sc, pvi_cells *cells)
 {
     *t = (pvi_table) { .job = job, .sc = sc, .cells = cells };

@@ -247,7 +247,7 @@ static void bad_rows(void **state)
     pv_data_free(d);
 }
 
-/* ---- with a schema ---------------------------------------------------------------------------------------------- */
+/* ---- with a schema ------------------------------------------------------------ */
 #define SCHEMA(number)                                                                                               \
     "{\"missing\": [\"\", \"-9\"], \"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": -1, \"max\": 1, "  \
     "\"missing\": \"middle\"}, {\"name\": \"id\", \"type\": \"ignore\"}, {\"name\": \"b\", \"type\": \"" number      \
