@@ -211,9 +211,9 @@ pv_status pv_data_label_words(pv_data *d, const char *const *y, int64_t n)
 static bool word_label(const struct pv_load *job, pvi_label_memo *memo, const char *word, float *y, char why[256])
 {
     char text[PVI_TEXT_ROOM];
-    const size_t n = strnlen(word, sizeof text - 17);
+    const size_t n = strnlen(word, sizeof text - 32);
     memcpy(text, word, n);
-    memset(text + n, 0, 17);
+    memset(text + n, 0, 32);
     return pvi_label_recall(&job->label, memo, text, n, y, why, 256);
 }
 

@@ -30,6 +30,13 @@ typedef struct pvi_data_csr {
     int64_t columns;
 } pvi_data_csr;
 
+typedef struct pvi_data_batches {
+    pv_batch_fn next;
+    void *user;
+    int64_t columns;
+    pv_type type, y_type;
+} pvi_data_batches;
+
 struct pv_data {
     pv_ctx *ctx;
     const pvi_data_ops *ops;
@@ -44,6 +51,7 @@ struct pv_data {
         pvi_data_dense dense;
         pvi_data_csr csr;
         struct ArrowArrayStream arrow;
+        pvi_data_batches batches;
     } of;
 };
 

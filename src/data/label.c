@@ -113,7 +113,7 @@ pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r)
 static pv_status declared_label(struct pv_load *job)
 {
     const pvi_schema *sc = job->schema;
-    const bool elsewhere = sc->label < 0 && job->aparts; /* declared by the settings, as without a schema */
+    const bool elsewhere = sc->label < 0 && job->beside; /* declared by the settings, as without a schema */
     if (job->cfg->labels && *job->cfg->labels && !elsewhere)
         return pvi_fail(job->ctx, PV_E_PARAM,
                         "data.labels and data.schema both declare labels; the schema's \"values\" are enough");
@@ -170,9 +170,9 @@ static pv_status undeclared_label(struct pv_load *job)
 
 pv_status pvi_label_table(struct pv_load *job)
 {
-    const bool none = job->schema && job->schema->label < 0 && !job->aparts;
+    const bool none = job->schema && job->schema->label < 0 && !job->beside;
     const pv_status s = job->schema   ? declared_label(job)
-                        : job->aparts ? pvi_label_declare(job, &job->label)
+                        : job->beside ? pvi_label_declare(job, &job->label)
                                       : undeclared_label(job);
     return s == PV_OK && !none ? pvi_label_check(job, &job->label) : s;
 }

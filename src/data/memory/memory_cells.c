@@ -107,14 +107,14 @@ void pvi_cells_numbers(const pvi_cells *c, int64_t i, int64_t n, double *out)
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------ */
-/* len bytes at s, of which those up to `end` may be read: in place if 16 can be, else a copy, cut where no declared
- * word could match it. */
-static pvi_span padded(const char *s, size_t len, const char *end, char room[PVI_TEXT_ROOM])
+/* A copy with room to read behind it, cut where no declared word could match it: what follows a text in its buffer is
+ * the next one, whose digits must not be taken for its own. */
+static pvi_span copy(const char *s, size_t len, char room[PVI_TEXT_ROOM])
 {
-    if (s && (len > 16 ? len : 16) <= (size_t)(end - s)) return (pvi_span) { s, len };
-    const size_t n = len < PVI_TEXT_ROOM - 17 ? len : PVI_TEXT_ROOM - 17;
+    enum { BEHIND = 32 };
+    const size_t n = len < PVI_TEXT_ROOM - BEHIND ? len : PVI_TEXT_ROOM - BEHIND;
     if (n) memcpy(room, s, n);
-    memset(room + n, 0, 17);
+    memset(room + n, 0, BEHIND);
     return (pvi_span) { room, n };
 }
 
@@ -124,7 +124,7 @@ static pvi_span offset_text(const pvi_cells *c, int64_t i, char room[PVI_TEXT_RO
     const int64_t from = wide ? ((const int64_t *)c->at)[i] : ((const int32_t *)c->at)[i],
                   to = wide ? ((const int64_t *)c->at)[i + 1] : ((const int32_t *)c->at)[i + 1];
     if (from >= 0 && to >= from && to <= c->end)
-        return padded(c->bytes ? c->bytes + from : NULL, (size_t)(to - from), c->bytes + c->end, room);
+        return copy(c->bytes ? c->bytes + from : NULL, (size_t)(to - from), room);
     *why = "its text lies outside of the buffer";
     return (pvi_span) { NULL, 0 };
 }
@@ -134,10 +134,10 @@ static pvi_span view_text(const pvi_cells *c, int64_t i, char room[PVI_TEXT_ROOM
     const char *v = (const char *)c->at + 16 * i;
     int32_t word[4];
     memcpy(word, v, 16);
-    if (word[0] >= 0 && word[0] <= 12) return padded(v + 4, (size_t)word[0], v + 16, room);
+    if (word[0] >= 0 && word[0] <= 12) return copy(v + 4, (size_t)word[0], room);
     const int64_t k = word[2], from = word[3], n = word[0];
     if (n >= 0 && k >= 0 && k < c->views && from >= 0 && c->view[k] && from + n <= c->view_size[k])
-        return padded((const char *)c->view[k] + from, (size_t)n, (const char *)c->view[k] + c->view_size[k], room);
+        return copy((const char *)c->view[k] + from, (size_t)n, room);
     *why = "its text lies outside of the buffer";
     return (pvi_span) { NULL, 0 };
 }
@@ -168,11 +168,10 @@ static size_t float_text(double v, char room[PVI_TEXT_ROOM])
 
 pvi_span pvi_cell_text(const pvi_cells *c, int64_t i, char room[PVI_TEXT_ROOM], const char **why)
 {
+    if (c->kind == PVI_CELL_TEXT || c->kind == PVI_CELL_LONG_TEXT) return offset_text(c, i, room, why);
+    if (c->kind == PVI_CELL_VIEW) return view_text(c, i, room, why);
     memset(room, 0, 96);
     switch (c->kind) {
-    case PVI_CELL_TEXT:
-    case PVI_CELL_LONG_TEXT: return offset_text(c, i, room, why);
-    case PVI_CELL_VIEW: return view_text(c, i, room, why);
     case PVI_CELL_HALF: float_text(pvi_cell_number(c, i), room); break;
     case PVI_CELL_BIT: strcpy(room, pvi_cell_number(c, i) != 0.0 ? "true" : "false"); break;
     case PVI_CELL_DAY: pvi_date_text(((const int32_t *)c->at)[i * c->stride], room); break;

@@ -9,13 +9,6 @@
  * reader_npy.c. */
 #include "memory_table.h"
 
-typedef struct dense {
-    struct pv_load *job;
-    const pvi_data_dense *d;
-    bool borrow; /* rows are read where they are */
-    bool rows;   /* the builder takes them whole */
-} dense;
-
 /* May the builder read the rows where they are? */
 static bool can_be_borrowed(const pvi_data_dense *d, const pvi_data_cfg *cfg)
 {
@@ -73,11 +66,11 @@ static const void *value_at(const pvi_data_dense *d, int64_t i, int64_t j)
     return (const char *)d->x + (i * d->row_stride + j * d->column_stride) * pvi_type_size(d->type);
 }
 
-static void complain(pvi_block *b, const dense *s, int64_t row, const float *v)
+static void complain(pvi_block *b, const pvi_dense *s, int64_t row, const float *v)
 {
     int64_t j = 0;
-    while (j + 1 < s->d->columns && isfinite(v[j]) &&
-           !(s->d->type == PV_BOOL8 && *(const uint8_t *)value_at(s->d, row, j) > 1))
+    while (j + 1 < s->d.columns && isfinite(v[j]) &&
+           !(s->d.type == PV_BOOL8 && *(const uint8_t *)value_at(&s->d, row, j) > 1))
         j++;
     if (!isfinite(v[j])) pvi_block_fail(b, row, j, "not a finite 32-bit number");
     else pvi_block_fail(b, row, j, "a truth value is 0 or 1");
@@ -85,8 +78,8 @@ static void complain(pvi_block *b, const dense *s, int64_t row, const float *v)
 
 static void fill(void *arg, pvi_block *b)
 {
-    const dense *s = arg;
-    const pvi_data_dense *d = s->d;
+    const pvi_dense *s = arg;
+    const pvi_data_dense *d = &s->d;
     const double scale = d->type == PV_UINT8 ? 1.0 / 255.0 : 1.0, center = s->job->cfg->center;
     pvi_segment *g = &b->seg;
     g->max_index = d->columns;
@@ -100,6 +93,12 @@ static void fill(void *arg, pvi_block *b)
             complain(b, s, b->first + i, v);
             return;
         }
+        if (s->y &&
+            !pvi_label_of(&s->job->label, b->seen, s->y_type, s->y, b->first + i, &g->y[i], b->why, sizeof b->why)) {
+            b->bad = b->first + i;
+            b->column = -1;
+            return;
+        }
         g->end[i] = (uint32_t)((i + 1) * d->columns);
         for (int64_t j = 0; j < d->columns && !s->rows; j++) g->idx[i * d->columns + j] = (int32_t)j;
     }
@@ -107,7 +106,10 @@ static void fill(void *arg, pvi_block *b)
 
 static pv_status refuse(void *arg, const pvi_block *b)
 {
-    const dense *s = arg;
+    const pvi_dense *s = arg;
+    if (b->column < 0)
+        return pvi_fail(s->job->ctx, PV_E_FORMAT, "%s: row %lld: %s", s->job->name, (long long)b->bad + 1,
+                        pvi_told(s->job, b->why));
     return pvi_fail(s->job->ctx, PV_E_FORMAT, "%s: row %lld, column %lld: %s", s->job->name, (long long)b->bad + 1,
                     (long long)b->column + 1, pvi_told(s->job, b->why));
 }
@@ -118,7 +120,7 @@ pv_status pvi_dense_cells(struct pv_load *job, const pvi_data_dense *d, pvi_cell
 {
     const pvi_schema *sc = job->schema;
     const int64_t size = pvi_type_size(d->type);
-    const bool optional = job->aparts || job->expect->labels_optional;
+    const bool optional = job->beside || job->expect->labels_optional;
     const bool lacks = sc->label >= 0 && d->columns == sc->count - 1 && optional;
     if (d->columns != sc->count - lacks)
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld columns, but the schema has %lld%s", job->name,
@@ -132,6 +134,30 @@ pv_status pvi_dense_cells(struct pv_load *job, const pvi_data_dense *d, pvi_cell
                                  .stride = d->row_stride };
     }
     return PV_OK;
+}
+
+pv_status pvi_dense_open(pvi_dense *s, struct pv_load *job, const pvi_data_dense *d, int64_t rows)
+{
+    *s = (pvi_dense) { .job = job, .d = *d };
+    s->rounds = (pvi_rounds) { .job = job, .arg = s, .fill = fill, .refuse = refuse };
+    pv_status st = pvi_rows_check(job, "rows", rows, "values", d->columns);
+    if (st == PV_OK) st = pvi_array_labels(job, job->cfg->labels && *job->cfg->labels);
+    if (st == PV_OK) st = pvi_build_begin(job, d->columns);
+    job->counted = job->cfg->features == PV_AUTO_I64;
+    if (st != PV_OK) return st;
+    s->rows = pvi_build_takes_rows(job->out);
+    return pvi_rounds_open(&s->rounds, d->columns);
+}
+
+pv_status pvi_dense_run(pvi_dense *s, int64_t rows, double before, double after)
+{
+    s->borrow = s->rows && can_be_borrowed(&s->d, s->job->cfg);
+    return pvi_rounds_run(&s->rounds, rows, before, after);
+}
+
+void pvi_dense_close(pvi_dense *s)
+{
+    if (s->job) pvi_rounds_close(&s->rounds);
 }
 
 static pv_status read_table(struct pv_load *job)
@@ -148,24 +174,14 @@ static pv_status read_table(struct pv_load *job)
 
 static pv_status read_rows(struct pv_load *job)
 {
-    const pvi_data_dense *d = &job->from->of.dense;
-    dense st = { .job = job, .d = d };
-    pvi_rounds r = { .job = job, .arg = &st, .fill = fill, .refuse = refuse };
+    pvi_dense st = { 0 };
     if (job->schema) return read_table(job);
-    pv_status s = pvi_rows_check(job, "rows", job->from->rows, "values", d->columns);
-    if (s == PV_OK && !job->aparts && !job->expect->labels_optional)
-        s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: no labels: pv_data_labels or pv_data_label_words gives them",
-                     job->name);
-    if (s == PV_OK) s = pvi_array_labels(job, job->cfg->labels && *job->cfg->labels);
-    if (s == PV_OK) s = pvi_build_begin(job, d->columns);
-    job->counted = job->cfg->features == PV_AUTO_I64;
-    if (s == PV_OK) {
-        st.rows = pvi_build_takes_rows(job->out);
-        st.borrow = st.rows && can_be_borrowed(d, job->cfg);
-        s = pvi_rounds_open(&r, d->columns);
-    }
-    if (s == PV_OK) s = pvi_rounds_run(&r, job->from->rows, 0.0, 1.0);
-    pvi_rounds_close(&r);
+    if (!job->aparts && !job->expect->labels_optional)
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no labels: pv_data_labels or pv_data_label_words gives them",
+                        job->name);
+    pv_status s = pvi_dense_open(&st, job, &job->from->of.dense, job->from->rows);
+    if (s == PV_OK) s = pvi_dense_run(&st, job->from->rows, 0.0, 1.0);
+    pvi_dense_close(&st);
     return s;
 }
 

@@ -210,6 +210,19 @@ static void other_column(worker *w, int64_t column, int64_t k)
     }
 }
 
+static void label_beside(worker *w)
+{
+    static const pvi_column label = { .name = "", .type = PVI_COL_LABEL };
+    for (int64_t r = 0; r < w->b->rows; r++) {
+        slot s = { 0 };
+        if (!label_cell(w, &label, &w->t->beside, w->b->first + r, &s)) {
+            pvi_block_fail(w->b, w->b->first + r, -1, "%s", w->why);
+            return;
+        }
+        w->b->seg.y[r] = s.val;
+    }
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------------------------- */
 /* Slots without zeros, in place: an entry never moves up. */
 static void pack(const pvi_table *t, pvi_segment *g)
@@ -243,6 +256,7 @@ static void fill(void *arg, pvi_block *b)
         else other_column(&w, i, k);
         k += feature;
     }
+    if (t->beside.kind != PVI_CELL_NONE) label_beside(&w);
     b->seg.max_index = t->sc->features;
     b->seg.row = t->whole ? b->seg.val : NULL;
     b->seg.row_ld = t->slots;
@@ -254,15 +268,16 @@ static void fill(void *arg, pvi_block *b)
 static pv_status refuse(void *arg, const pvi_block *b)
 {
     const pvi_table *t = arg;
-    const pvi_column *col = &t->sc->column[b->column];
     const char *told = pvi_told(t->job, b->why);
+    const long long row = (long long)(t->row0 + b->bad + 1);
+    if (b->column < 0) return pvi_fail(t->job->ctx, PV_E_FORMAT, "%s: row %lld: %s", t->job->name, row, told);
+    const pvi_column *col = &t->sc->column[b->column];
     char place[64], head[64], part[48];
     pvi_excerpt(col->name, strlen(col->name), part);
     if (*col->name) snprintf(place, sizeof place, "column \"%s\"", part);
     else snprintf(place, sizeof place, "column %lld", (long long)b->column + 1);
     const int n = snprintf(head, sizeof head, "column \"%s\"", part);
     const bool own = strncmp(told, head, (size_t)n) == 0 && told[n] == ':';
-    const long long row = (long long)(t->row0 + b->bad + 1);
     if (strncmp(told, head, (size_t)n) == 0 && told[n] == ' ')
         return pvi_fail(t->job->ctx, PV_E_FORMAT, "%s: row %lld: %s", t->job->name, row, told);
     if (!own && col->type == PVI_COL_LABEL && told == b->why) /* which names the column itself */

@@ -57,13 +57,14 @@ bool pvi_cell_is_text(const pvi_cells *c);   /* of the words if it has some: tex
 bool pvi_cell_is_number(const pvi_cells *c); /* a number, with no other text than its own                 */
 double pvi_cell_number(const pvi_cells *c, int64_t i);
 void pvi_cells_numbers(const pvi_cells *c, int64_t i, int64_t n, double *out); /* of cells that are numbers or days */
-/* The cell's text, in place or in room; s NULL: it cannot be read, and why says so. */
+/* The cell's text, in room; s NULL: it cannot be read, and why says so. */
 pvi_span pvi_cell_text(const pvi_cells *c, int64_t i, char room[PVI_TEXT_ROOM], const char **why);
 
 typedef struct pvi_table {
     struct pv_load *job;
     const pvi_schema *sc;
     pvi_cells *cells; /* one for each column of sc                                                 */
+    pvi_cells beside; /* labels that are no column; kind 0: none                                   */
     int64_t row0;     /* rows before this piece                                                    */
     pvi_rounds rounds;
     int64_t slots; /* columns that give features                                                   */
@@ -73,6 +74,20 @@ typedef struct pvi_table {
 pv_status pvi_table_open(pvi_table *t, struct pv_load *job, const pvi_schema *sc, pvi_cells *cells);
 pv_status pvi_table_run(pvi_table *t, int64_t rows, double before, double after);
 void pvi_table_close(pvi_table *t);
+/* ---- matrices (memory_dense.c) --------------------------------------------------------------------------------- */
+typedef struct pvi_dense { /* without a schema */
+    struct pv_load *job;
+    pvi_data_dense d;
+    const void *y; /* labels of the piece; NULL: none */
+    pv_type y_type;
+    bool borrow; /* rows are read where they are */
+    bool rows;   /* the builder takes them whole */
+    pvi_rounds rounds;
+} pvi_dense;
+/* Calls pvi_build_begin; then pieces, by d and y as they are set. */
+pv_status pvi_dense_open(pvi_dense *s, struct pv_load *job, const pvi_data_dense *d, int64_t rows);
+pv_status pvi_dense_run(pvi_dense *s, int64_t rows, double before, double after);
+void pvi_dense_close(pvi_dense *s);
 /* A matrix as a table with a schema; sets job->labelled. */
 pv_status pvi_dense_cells(struct pv_load *job, const pvi_data_dense *d, pvi_cells *cells);
 #endif
