@@ -87,7 +87,7 @@ typedef struct pv_reader_ops {
     pv_status (*read)(const void *cfg, struct pv_load *job);
     bool tables; /* what a schema declares                                               */
     bool images; /* without a declaration                                                */
-    /* Optional: reads several files as one, named PREFIX1SUFFIX, PREFIX2SUFFIX, ... up to so many. */
+    /* Optional: a set is several files, named PREFIX1SUFFIX, PREFIX2SUFFIX, ... up to so many. */
     const char *part_prefix, *part_suffix;
     int parts;
 } pv_reader_ops;

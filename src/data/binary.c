@@ -67,7 +67,7 @@ pv_status pvi_rows_check(const struct pv_load *job, const char *rows_are, int64_
     if (columns != want)
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %s of %lld %s, but %lld are declared", job->name, rows_are,
                         (long long)columns, columns_are, (long long)want);
-    if (c->rows != PV_AUTO_I64 && c->rows != rows)
+    if (c->rows != PV_AUTO_I64 && c->rows != rows && job->files <= 1) /* of several files the builder counts them */
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld %s, but data.rows=%lld", job->name, (long long)rows,
                         rows_are, (long long)c->rows);
     return PV_OK;
@@ -104,7 +104,7 @@ pv_status pvi_append_batch(struct pv_load *job, pvi_segment *seg, double fractio
 {
     const pv_status s = pvi_build_append(job->out, &seg, 1, fraction);
     if (s != PV_OK || job->cfg->transform != PVI_TRANSFORM_NONE) return s; /* the transform tells how far it is */
-    if (!pvi_progress(job->ctx, "reading", fraction, 1.0, -1.0))
+    if (!pvi_progress(job->ctx, "reading", pvi_fraction(job, fraction), 1.0, -1.0))
         return pvi_fail(job->ctx, PV_E_CANCELLED, PVI_STOPPED_READING, job->name);
     return PV_OK;
 }

@@ -209,10 +209,10 @@ pv_status pv_data_label_words(pv_data *d, const char *const *y, int64_t n)
 /* (2): looked up where 16 bytes can be read; what is too long for any declared word is cut, and matches none. */
 static bool word_label(const struct pv_load *job, pvi_label_memo *memo, const char *word, float *y, char why[256])
 {
-    char text[1100];
-    const size_t n = strnlen(word, sizeof text - 17);
+    char text[PVI_TEXT_ROOM];
+    const size_t n = strnlen(word, sizeof text - 32);
     memcpy(text, word, n);
-    memset(text + n, 0, 17);
+    memset(text + n, 0, 32);
     return pvi_label_recall(&job->label, memo, text, n, y, why, 256);
 }
 

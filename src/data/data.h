@@ -4,7 +4,7 @@
  * calls pvi_build_begin and hands segments over.  Files are the source whose `read` is NULL. */
 #ifndef PVI_DATA_H
 #define PVI_DATA_H
-#include "reader.h"
+#include "encode.h"
 
 typedef struct pvi_data_ops {
     const char *name; /* what messages call the rows; NULL: they have a path                           */
@@ -30,6 +30,13 @@ typedef struct pvi_data_csr {
     int64_t columns;
 } pvi_data_csr;
 
+typedef struct pvi_data_batches {
+    pv_batch_fn next;
+    void *user;
+    int64_t columns;
+    pv_type type, y_type;
+} pvi_data_batches;
+
 struct pv_data {
     PVI_HANDLE;
     const pvi_data_ops *ops;
@@ -43,6 +50,8 @@ struct pv_data {
         pvi_data_files files;
         pvi_data_dense dense;
         pvi_data_csr csr;
+        struct ArrowArrayStream arrow;
+        pvi_data_batches batches;
     } of;
 };
 

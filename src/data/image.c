@@ -45,7 +45,13 @@ pv_status pvi_image_found(struct pv_load *job, pvi_shape s)
     const pvi_shape d = job->image;
     char text[72];
     const char *trained = pvi_trained_on(job, text);
-    if (d.height && (d.height != s.height || d.width != s.width || d.channels != s.channels))
+    const bool other = d.height && (d.height != s.height || d.width != s.width || d.channels != s.channels);
+    if (other && !trained && !job->cfg->image)
+        return pvi_fail(job->ctx, PV_E_FORMAT,
+                        "%s: images of %lldx%lldx%lld, but the files before have %lldx%lldx%lld", job->name,
+                        (long long)s.height, (long long)s.width, (long long)s.channels, (long long)d.height,
+                        (long long)d.width, (long long)d.channels);
+    if (other)
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: images of %lldx%lldx%lld, but %s%s", job->name,
                         (long long)s.height, (long long)s.width, (long long)s.channels,
                         trained ? "the model was trained on " : "data.image=", trained ? trained : job->cfg->image);

@@ -109,6 +109,75 @@ pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r)
                     (long long)want, (long long)r->classes);
 }
 
+/* ---- tables ------------------------------------------------------------------------------------------------ */
+static pv_status declared_label(struct pv_load *job)
+{
+    const pvi_schema *sc = job->schema;
+    const bool elsewhere = sc->label < 0 && job->beside; /* declared by the settings, as without a schema */
+    if (job->cfg->labels && *job->cfg->labels && !elsewhere)
+        return pvi_fail(job->ctx, PV_E_PARAM,
+                        "data.labels and data.schema both declare labels; the schema's \"values\" are enough");
+    if ((!isnan(job->cfg->y_min) || !isnan(job->cfg->y_max)) && !elsewhere)
+        return pvi_fail(job->ctx, PV_E_PARAM,
+                        "data.y_min or data.y_max and data.schema both declare the label; the schema's \"min\" and "
+                        "\"max\" are enough");
+    if (job->cfg->features > 0 && job->cfg->features != sc->features)
+        return pvi_fail(job->ctx, PV_E_PARAM, "data.features=%lld, but the schema makes %lld",
+                        (long long)job->cfg->features, (long long)sc->features);
+    if (job->expect->features > 0 && job->expect->features != sc->features)
+        return pvi_fail(job->ctx, PV_E_PARAM, "the schema makes %lld features, but the model has %lld",
+                        (long long)sc->features, (long long)job->expect->features);
+    if (elsewhere) return pvi_label_declare(job, &job->label);
+    if (sc->label < 0) {
+        job->label.classes = job->expect->classes < 0 ? 0 : job->expect->classes;
+        if (job->expect->labels_optional) return PV_OK;
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no column has \"type\": \"label\"", job->cfg->schema);
+    }
+    const pvi_column *c = &sc->column[sc->label];
+    const int64_t outside = c->outside >= 0 ? c->outside : job->cfg->outside;
+    job->label = (pvi_label_rule) {
+        .classes = c->words.codes,
+        .lo = c->lo,
+        .hi = c->hi,
+        .words = c->words,
+        .clamp = outside == PVI_OUTSIDE_CLAMP,
+        .column = c->name,
+    };
+    return PV_OK;
+}
+
+static pv_status undeclared_label(struct pv_load *job)
+{
+    const bool labels = job->cfg->labels && *job->cfg->labels;
+    char text[72];
+    const char *trained = pvi_trained_on(job, text);
+    if (!labels && job->expect->classes != 0 && trained)
+        return pvi_fail(
+            job->ctx, PV_E_FORMAT,
+            "%s: a table, but the model was trained on %s; if its columns are just those and the label comes "
+            "last, data.labels=no,yes declares the classes",
+            job->name, trained);
+    if (!labels && job->expect->classes != 0)
+        return pvi_fail(job->ctx, PV_E_PARAM,
+                        "%s: a table needs data.schema=FILE, as in {\"columns\": [{\"name\": \"age\", \"type\": "
+                        "\"number\", \"min\": 0, "
+                        "\"max\": 99}, {\"name\": \"ill\", \"type\": \"label\", \"values\": [\"no\", \"yes\"]}]}; "
+                        "without one, all "
+                        "columns must be numbers, the label last, and data.labels=no,yes declared",
+                        job->name);
+    return pvi_label_declare(job, &job->label);
+}
+
+pv_status pvi_label_table(struct pv_load *job)
+{
+    const bool none = job->schema && job->schema->label < 0 && !job->beside;
+    const pv_status s = job->schema   ? declared_label(job)
+                        : job->beside ? pvi_label_declare(job, &job->label)
+                                      : undeclared_label(job);
+    return s == PV_OK && !none ? pvi_label_check(job, &job->label) : s;
+}
+
+/* ---- one label ----------------------------------------------------------------------------------------------- */
 /* The declared words, "no, yes", as far as they fit. */
 static const char *list_words(const pvi_dictionary *w, char out[128])
 {
@@ -155,6 +224,11 @@ static bool real_value(const pvi_label_rule *r, double x, const char *s, size_t 
     return true;
 }
 
+float pvi_label_class(const pvi_label_rule *r, int32_t code)
+{
+    return r->classes == 2 ? (float)(2 * code - 1) : (float)code; /* (1), (2) */
+}
+
 bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *y, char *why, size_t why_size)
 {
     char name[128], words[128];
@@ -164,7 +238,7 @@ bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *
     }
     const int32_t code = pvi_dictionary_match(&r->words, s, len);
     if (code >= 0) {
-        *y = r->classes == 2 ? (float)(2 * code - 1) : (float)code;
+        *y = pvi_label_class(r, code);
         return true;
     }
     name_label(r, s, len, name);

@@ -178,24 +178,29 @@ static void say_what_is_public(const struct pv_load *job, const pvi_matrix *m)
                 job->cfg->outside == PVI_OUTSIDE_CLAMP ? "clamped" : "treated as missing");
 }
 
-static pv_status one_file_only(const struct pv_load *job, const pv_reader_ops *reader)
+/* One file after the other, by the reader that the first one needs: each begins anew, and the rows follow those
+ * before them. */
+static pv_status read_files(struct pv_load *job, const char *const *path, int64_t n)
 {
-    const pv_plugin *h, *several = NULL;
-    for (int64_t i = 0; !several && (h = pv_nth(PV_KIND_reader, i)); i++)
-        if (((const pv_reader_ops *)(const void *)h)->parts) several = h;
-    return pvi_fail(job->ctx, PV_E_PARAM,
-                    "data.path=%s: data.format=%s reads one file; several work with data.format=%s", job->cfg->path,
-                    reader->head.name, several ? several->name : "none");
-}
-
-static pv_status read_files(struct pv_load *job)
-{
-    const pv_reader_ops *reader;
-    pv_status s = pvi_paths(job);
-    if (s == PV_OK) s = pvi_source_open(job->ctx, job->file[0], job->cfg->max_expansion, &job->src);
-    if (s == PV_OK) s = choose(job, &reader);
-    if (s == PV_OK && job->files > 1 && !reader->parts) s = one_file_only(job, reader);
-    return s == PV_OK ? reader->read(NULL, job) : s;
+    const pv_reader_ops *reader = NULL;
+    const pvi_data_cfg *cfg = job->cfg;
+    pv_status s = pvi_paths(job, path, n);
+    for (job->part = 0; s == PV_OK && job->part < job->files; job->part++) {
+        job->cfg = cfg; /* a reader may have put defaults in its place */
+        job->begun = false;
+        if (job->files > 1) job->name = job->file[job->part];
+        pvi_source_close(job->src);
+        job->src = NULL;
+        s = pvi_source_open(job->ctx, job->file[job->part], cfg->max_expansion, &job->src);
+        if (s == PV_OK && !reader) s = choose(job, &reader);
+        if (s == PV_OK) s = reader->read(NULL, job);
+    }
+    if (s != PV_OK) return s;
+    job->name = job->whole;
+    if (job->files > 1)
+        pvi_log(job->ctx, PV_LOG_NOTE, "%s: read %lld files, up to %s", job->name, (long long)job->files,
+                job->file[job->files - 1]);
+    return PV_OK;
 }
 
 /* Labels that come apart count instead of those of the rows, which must have none. */
@@ -211,8 +216,10 @@ static pv_status take_labels(struct pv_load *job)
 
 static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
 {
-    const bool memory = job->from && job->from->ops->read;
-    pv_status s = memory ? job->from->ops->read(job) : read_files(job);
+    const pvi_data_files *f = job->from ? &job->from->of.files : NULL;
+    pv_status s = PV_OK;
+    if (job->from && job->from->ops->read) s = job->from->ops->read(job);
+    else s = f ? read_files(job, f->path, f->n) : read_files(job, &job->cfg->path, 1);
     if (s == PV_OK) s = take_labels(job);
     if (s == PV_OK) s = pvi_build_end(job->out, m);
     if (s == PV_OK) s = pvi_image_check(job, (*m)->domain.p - (job->cfg->bias != 0));
@@ -231,11 +238,24 @@ static pv_status take_source(struct pv_load *job, pv_data *from, pvi_data_cfg *c
         const pv_status s = pvi_data_begin(job->ctx, from);
         if (s != PV_OK) return s;
         job->aparts = from->labels;
+        job->beside = from->labels > 0;
         if (!from->ops->read) cfg->path = from->of.files.path[0];
     } else if (!cfg->path || !*cfg->path) {
         return pvi_fail(job->ctx, PV_E_PARAM, "data.path is not set: which file holds the rows?");
     }
-    job->name = from && from->ops->read ? from->ops->name : cfg->path;
+    job->name = job->whole = from && from->ops->read ? from->ops->name : cfg->path;
+    return PV_OK;
+}
+
+/* Several paths have no name in common: that of the first, and how many there are. */
+static pv_status name_files(struct pv_load *job)
+{
+    if (!job->from || job->from->ops->read || job->from->of.files.n == 1) return PV_OK;
+    const size_t size = strlen(job->name) + 48;
+    char *name = pv_arena_get(job->arena, size);
+    if (!name) return pvi_nomem(job->ctx);
+    snprintf(name, size, "%s and %lld more", job->name, (long long)job->from->of.files.n - 1);
+    job->name = job->whole = name;
     return PV_OK;
 }
 
@@ -252,7 +272,8 @@ pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *
     if (s != PV_OK) return s;
     job.arena = pvi_arena_create(ctx);
     if (!job.arena) return pvi_nomem(ctx);
-    if (cfg->schema && *cfg->schema) s = pvi_schema_load(ctx, job.arena, cfg->schema, &schema);
+    s = name_files(&job);
+    if (s == PV_OK && cfg->schema && *cfg->schema) s = pvi_schema_load(ctx, job.arena, cfg->schema, &schema);
     job.schema = schema;
     if (s == PV_OK) s = pvi_image_parse(ctx, cfg->image, &job.image);
     if (job.aparts) before.labels_optional = true; /* the rows need none of their own */

@@ -33,6 +33,9 @@ struct pvi_builder {
     pv_ctx *ctx;
     const pvi_data_cfg *cfg;
     const char *name;
+    const struct pv_load *job;
+    int64_t said;       /* features, as the first file said them */
+    bool labelled;      /* it has labels                         */
     const float *apart; /* labels that come apart; NULL: those of the segments */
     int64_t aparts;
     pvi_row_norm row_norm;
@@ -343,6 +346,7 @@ bool pvi_build_takes_rows(const pvi_builder *b)
 pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, double fraction)
 {
     int64_t rows = b->rows, entries = b->entries, widest = 0;
+    fraction = pvi_fraction(b->job, fraction);
     for (int64_t i = 0; i < n; i++) {
         seg[i]->row_at = rows;
         seg[i]->entry_at = entries;
@@ -380,13 +384,31 @@ pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, d
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------ */
+/* A further file: as wide as those before it, and with labels if they have some. */
+static pv_status goes_on(const struct pv_load *job, int64_t features)
+{
+    const pvi_builder *b = job->out;
+    if (features != b->said)
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld features, but the files before have %lld", job->name,
+                        (long long)features, (long long)b->said);
+    if (job->labelled != b->labelled)
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %s labels, but the files before have %s", job->name,
+                        job->labelled ? "has" : "has no", job->labelled ? "none" : "some");
+    return PV_OK;
+}
+
 pv_status pvi_build_begin(struct pv_load *job, int64_t features)
 {
+    job->begun = true;
+    if (job->out) return goes_on(job, features);
     pvi_builder *b = pvi_alloc(job->ctx, sizeof *b);
     if (!b) return pvi_nomem(job->ctx);
     b->ctx = job->ctx;
     b->cfg = job->cfg;
-    b->name = job->name;
+    b->name = job->whole;
+    b->job = job;
+    b->said = features;
+    b->labelled = job->labelled;
     b->row_norm = pvi_row_norm_of(job->cfg);
     b->bias = b->row_norm.bias != 0.0f;
     b->measured = features < 0;

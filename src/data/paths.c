@@ -1,4 +1,4 @@
-/* paths.c - one setting, several files: data.path as a list with commas, or as the parts that a reader knows by name.
+/* paths.c - one path, several files: a list with commas, or the parts that a reader knows by name.
  *
  *   a file               itself; the first part (data_batch_1.bin of CIFAR-10) brings the others beside it
  *   a folder             the parts in it, as many as there are from the first on
@@ -50,10 +50,10 @@ static const pv_reader_ops *reader_of_parts(int64_t i)
     return NULL;
 }
 
-static pv_status read_folder(struct pv_load *job)
+static pv_status read_folder(struct pv_load *job, const char *const *at)
 {
     static const char *const tail[] = { "", ".gz", ".bz2" };
-    const char *path = job->cfg->path;
+    const char *path = *at;
     const size_t len = strlen(path), size = len + 2;
     const pv_reader_ops *r;
     char *folder = pv_arena_get(job->arena, size);
@@ -64,7 +64,7 @@ static pv_status read_folder(struct pv_load *job)
             const pv_status s = find_parts(job, r, folder, strlen(folder), tail[i]);
             if (s != PV_OK || job->files) return s;
         }
-    job->file = &job->cfg->path; /* refused when it is opened */
+    job->file = at; /* refused when it is opened */
     job->files = 1;
     return PV_OK;
 }
@@ -78,40 +78,61 @@ static const char *after_first_part(const pv_reader_ops *r, const char *name)
     return first ? name + n + 1 + m : NULL;
 }
 
-static pv_status split_list(struct pv_load *job)
+static pv_status split_list(struct pv_load *job, const char *path)
 {
-    char *text = pvi_arena_strdup(job->arena, job->cfg->path, strlen(job->cfg->path));
+    char *text = pvi_arena_strdup(job->arena, path, strlen(path));
     int64_t n = 1;
-    for (const char *c = job->cfg->path; *c; c++) n += *c == ',';
+    for (const char *c = path; *c; c++) n += *c == ',';
     const char **file = pv_arena_get(job->arena, sizeof *file * (size_t)n);
     if (!text || !file) return pvi_nomem(job->ctx);
     for (job->files = 0; text; text = *text ? text : NULL) {
         const size_t len = strcspn(text, ",");
         const bool more = text[len] == ',';
         text[len] = '\0';
-        if (len == 0)
-            return pvi_fail(job->ctx, PV_E_PARAM, "data.path=%s: a name in the list is empty", job->cfg->path);
+        if (len == 0) return pvi_fail(job->ctx, PV_E_PARAM, "data.path=%s: a name in the list is empty", path);
         file[job->files++] = text;
         if (!more) break;
         text += len + 1;
     }
     job->file = file;
-    return job->files == n
-               ? PV_OK
-               : pvi_fail(job->ctx, PV_E_PARAM, "data.path=%s: a name in the list is empty", job->cfg->path);
+    return job->files == n ? PV_OK
+                           : pvi_fail(job->ctx, PV_E_PARAM, "data.path=%s: a name in the list is empty", path);
 }
 
-pv_status pvi_paths(struct pv_load *job)
+/* The files that one path names. */
+static pv_status one_path(struct pv_load *job, const char *const *at)
 {
-    const char *path = job->cfg->path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    job->file = &job->cfg->path;
+    const char *path = *at, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    job->file = at;
     job->files = 1;
-    if (is_kind(path, S_IFDIR)) return read_folder(job);
+    if (is_kind(path, S_IFDIR)) return read_folder(job, at);
     const pv_reader_ops *r;
     for (int64_t k = 0; is_kind(path, S_IFREG) && (r = reader_of_parts(k)); k++) {
         const char *tail = after_first_part(r, name);
         if (tail) return find_parts(job, r, path, (size_t)(name - path), tail);
     }
     struct stat st;
-    return strchr(path, ',') && stat(path, &st) != 0 ? split_list(job) : PV_OK;
+    return strchr(path, ',') && stat(path, &st) != 0 ? split_list(job, path) : PV_OK;
+}
+
+pv_status pvi_paths(struct pv_load *job, const char *const *path, int64_t n)
+{
+    if (n == 1) return one_path(job, path);
+    const char **all = NULL;
+    int64_t files = 0, room = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const pv_status s = one_path(job, &path[i]);
+        if (s != PV_OK) return s;
+        if (files + job->files > room) {
+            const char **more = pv_arena_get(job->arena, (size_t)(room = 2 * (files + job->files)) * sizeof *more);
+            if (!more) return pvi_nomem(job->ctx);
+            if (files) memcpy(more, all, (size_t)files * sizeof *more);
+            all = more;
+        }
+        memcpy(all + files, job->file, (size_t)job->files * sizeof *all);
+        files += job->files;
+    }
+    job->file = all;
+    job->files = files;
+    return PV_OK;
 }

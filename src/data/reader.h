@@ -63,9 +63,12 @@ static inline bool pvi_label_recall(const pvi_label_rule *r, pvi_label_memo *m, 
     return pvi_label_learn(r, m, s, len, y, why, why_size);
 }
 pv_status pvi_label_check(struct pv_load *job, const pvi_label_rule *r); /* declared against expected    */
+float pvi_label_class(const pvi_label_rule *r, int32_t code);            /* y of a class                 */
 /* The same for a number x, which text spells. */
 bool pvi_label_number(const pvi_label_rule *r, double x, const char *text, size_t len, float *y, char *why,
                       size_t why_size);
+/* The label of a table to job->label: by the schema, or by the settings without one; checked. */
+pv_status pvi_label_table(struct pv_load *job);
 /* Labels that come apart (data.c) to job->apart, by job->label. */
 pv_status pvi_labels_apart(struct pv_load *job);
 
@@ -80,6 +83,7 @@ typedef struct pvi_column {
     pvi_coltype type;
     double lo, hi;        /* number, real label                                                            */
     double from, range;   /* number: stored as (v - from) / range                                           */
+    bool date;            /* number: bounds were declared as dates, values are days since 1970-01-01         */
     bool raw;             /* number taken as it is, lo and hi are those of floats: no schema                */
     pvi_dictionary words; /* category, class label                                                         */
     int32_t first;        /* feature of the number, or of the first category                               */
@@ -148,7 +152,7 @@ typedef struct pvi_segment {
 } pvi_segment;
 typedef struct pvi_builder pvi_builder;
 void *pvi_raw(pv_ctx *ctx, size_t size); /* like pvi_alloc, but not zeroed: pages stay untouched            */
-/* features < 0: measured while reading. */
+/* features < 0: measured while reading.  Once for every file; all must agree. */
 pv_status pvi_build_begin(struct pv_load *job, int64_t features);
 /* `fraction` of the file lies behind these rows: for guessing how much room the rest will take. */
 pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, double fraction);
@@ -162,13 +166,16 @@ struct pv_load {
     pv_arena *arena; /* lives for the load                                                                  */
     const pvi_data_cfg *cfg;
     const pvi_expect *expect;
-    pv_data *from;           /* NULL: the files of data.path                                               */
-    const char *name;        /* what messages call the rows: data.path, or the kind of memory              */
-    float *apart;            /* labels that come apart, owned; NULL: none.  Set by pvi_build_begin         */
-    int64_t aparts;          /* how many of them; 0: none                                                  */
-    pvi_source *src;         /* of the first file                                                          */
-    const char *const *file; /* several when data.path names several (paths.c)                             */
-    int64_t files;
+    pv_data *from;            /* NULL: the files of data.path                                               */
+    const char *name;         /* what messages call the rows: the file under way, or the kind of memory     */
+    const char *whole;        /* the same of all files: data.path                                           */
+    float *apart;             /* labels that come apart, owned; NULL: none.  Set by pvi_build_begin         */
+    int64_t aparts;           /* how many of them; 0: none                                                  */
+    pvi_source *src;          /* of the file under way                                                      */
+    const char *const *file;  /* several when data.path names several (paths.c)                             */
+    int64_t files, part;      /* 0: rows of memory; which of them is under way                              */
+    bool begun;               /* pvi_build_begin has been called for it                                     */
+    bool beside;              /* labels come beside the rows, not as a column of them                       */
     pvi_shape image;          /* declared, or found by the reader: pvi_image_found; zeros: not images       */
     pvi_shape pixels;         /* the same before data.transform changed it                                  */
     const pvi_schema *schema; /* NULL: none declared                                                        */
@@ -179,6 +186,11 @@ struct pv_load {
     const float *level;       /* images whose values are those of 256 bytes: set before pvi_build_begin            */
     pvi_builder *out;
 };
+/* The fraction of all files that lies behind, when this much of the one under way does. */
+static inline double pvi_fraction(const struct pv_load *job, double fraction)
+{
+    return job->files > 1 ? ((double)job->part + fraction) / (double)job->files : fraction;
+}
 /* What is wrong with a value, as far as data.messages lets it be told. */
 const char *pvi_told(const struct pv_load *job, const char *why);
 
@@ -186,9 +198,9 @@ const char *pvi_told(const struct pv_load *job, const char *why);
 const char *pvi_trained_on(const struct pv_load *job, char out[72]);
 
 /* ---- several files (paths.c) ------------------------------------------------------------------------------------
- * data.path as the files it names: itself, a list with commas, or the CIFAR-10 batches of a folder or beside the
- * first. */
-pv_status pvi_paths(struct pv_load *job);
+ * Paths as data.path takes them, as the files they name: itself, a list with commas, or the CIFAR-10 batches of a
+ * folder or beside the first. */
+pv_status pvi_paths(struct pv_load *job, const char *const *path, int64_t n);
 
 /* ---- images (image.c) ------------------------------------------------------------------------------------------
  * The reader found images of this shape in the file: kept, or refused when data.image says otherwise. */

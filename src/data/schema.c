@@ -9,12 +9,13 @@
  *   (1) number    one feature, (v - min) / (max - min) in 0..1
  *   (2) category  one 0/1 feature per value; a list inside `values` holds spellings of one value
  *   (3) label     `values`: classes; min and max: a real number
+ *   (4) date      a number, of days since 1970-01-01; min and max as 2024-01-31 or as numbers of days
  *
  * Everything a row is compared with stands here, so nothing about the encoding is learned from rows.
  * A key nobody knows is refused: a misspelt "mx" must not leave a bound at its default. */
 #include <float.h>
 
-#include "reader.h"
+#include "encode.h"
 
 enum { MAX_FILE = 64 << 20, MAX_WORD = 1000, MAX_COLUMNS = 1 << 24 };
 
@@ -122,6 +123,10 @@ static pv_status bound(const reading *r, const pvi_json *v, const pvi_column *c,
     if (!x)
         return bad(r, v, "column \"%s\" needs \"min\" and \"max\"%s: declared, not taken from the rows", c->name,
                    c->type == PVI_COL_LABEL ? ", or \"values\" if it names classes" : "");
+    if (c->date && x->type == PVI_JSTR) /* (4) */
+        return pvi_date_parse(x->text, x->text_len, out)
+                   ? PV_OK
+                   : bad(r, x, "column \"%s\": \"%s\" must be a date, as in \"2024-01-31\"", c->name, key);
     if (x->type != PVI_JNUM)
         return bad(r, x, "column \"%s\": \"%s\" must be a number%s", c->name, key,
                    x->type == PVI_JSTR ? ", written without quotes" : "");
@@ -185,16 +190,20 @@ static pv_status read_label(const reading *r, const pvi_json *v, pvi_column *c)
 
 static pv_status read_type(const reading *r, const pvi_json *v, pvi_column *c)
 {
-    static const char *const types[] = { "number", "category", "label", "ignore" };
+    static const char *const types[] = { "number", "category", "label", "ignore", "date" };
     const pvi_json *t = pvi_json_get(v, "type");
-    for (int i = 0; i < 4 && t && t->type == PVI_JSTR; i++)
-        if (strcmp(t->text, types[i]) == 0) return c->type = (pvi_coltype)i, PV_OK;
-    const char *near = t && t->type == PVI_JSTR ? pvi_nearest(t->text, types, 4) : NULL;
+    for (int i = 0; i < 5 && t && t->type == PVI_JSTR; i++)
+        if (strcmp(t->text, types[i]) == 0) {
+            c->date = i == 4; /* (4) */
+            c->type = c->date ? PVI_COL_NUMBER : (pvi_coltype)i;
+            return PV_OK;
+        }
+    const char *near = t && t->type == PVI_JSTR ? pvi_nearest(t->text, types, 5) : NULL;
     if (near) return bad(r, t, "column \"%s\": no type \"%s\"; did you mean \"%s\"?", c->name, t->text, near);
     if (t && t->type == PVI_JSTR)
-        return bad(r, t, "column \"%s\": no type \"%s\"; there is number, category, label and ignore", c->name,
+        return bad(r, t, "column \"%s\": no type \"%s\"; there is number, date, category, label and ignore", c->name,
                    t->text);
-    return bad(r, t ? t : v, "column \"%s\" needs a \"type\": number, category, label or ignore", c->name);
+    return bad(r, t ? t : v, "column \"%s\" needs a \"type\": number, date, category, label or ignore", c->name);
 }
 
 static pv_status read_column(reading *r, const pvi_json *v, int64_t index, pvi_column *c)
@@ -377,6 +386,21 @@ static void write_words(pvi_jw *w, const char *key, const pvi_dictionary *words)
     pvi_jw_close(w, ']');
 }
 
+/* (4): days that have a date are written as one. */
+static void write_bound(pvi_jw *w, const char *key, const pvi_column *c, double v)
+{
+    char text[32];
+    double back;
+    if (c->date && v == floor(v) && fabs(v) <= 1e7) {
+        pvi_date_text((int64_t)v, text);
+        if (pvi_date_parse(text, strlen(text), &back) && back == v) {
+            pvi_jw_str(w, key, text);
+            return;
+        }
+    }
+    pvi_jw_f64(w, key, v);
+}
+
 static void write_column(pvi_jw *w, const pvi_column *c)
 {
     static const char *const types[] = { "number", "category", "label", "ignore" };
@@ -384,12 +408,12 @@ static void write_column(pvi_jw *w, const pvi_column *c)
                                                                                              "missing" };
     pvi_jw_open(w, NULL, '{');
     pvi_jw_str(w, "name", c->name);
-    pvi_jw_str(w, "type", types[c->type]);
+    pvi_jw_str(w, "type", c->date ? "date" : types[c->type]);
     if (c->words.count > 0) {
         write_words(w, "values", &c->words);
     } else if (c->type != PVI_COL_IGNORE) {
-        pvi_jw_f64(w, "min", c->lo);
-        pvi_jw_f64(w, "max", c->hi);
+        write_bound(w, "min", c, c->lo);
+        write_bound(w, "max", c, c->hi);
     }
     if (c->type == PVI_COL_NUMBER || c->type == PVI_COL_CATEGORY) pvi_jw_str(w, "missing", missing[c->missing]);
     if (c->outside >= 0) pvi_jw_str(w, "outside", outside[c->outside]);

@@ -279,7 +279,8 @@ static pv_status round_trip(run *r)
     if (fill) {
         if ((s = finish_fill(r)) == PV_OK) s = turn_over(r);
     }
-    if (s == PV_OK && !pvi_progress(r->job->ctx, "reading", pvi_source_fraction(r->job->src), 1.0, -1.0))
+    if (s == PV_OK &&
+        !pvi_progress(r->job->ctx, "reading", pvi_fraction(r->job, pvi_source_fraction(r->job->src)), 1.0, -1.0))
         s = pvi_fail(r->job->ctx, PV_E_CANCELLED, PVI_STOPPED_READING, pvi_source_path(r->job->src));
     return s;
 }
@@ -320,7 +321,7 @@ static pv_status start(run *r)
         r->held = (size_t)((c.stop < c.end ? c.end : b->raw + b->to) - c.stop);
         b->from += (size_t)(c.stop - begin);
         r->lines += c.lines;
-        if (r->job->out) return PV_OK;
+        if (r->job->begun) return PV_OK;
         if (r->ended) return pvi_fail(r->job->ctx, PV_E_FORMAT, "%s: no rows", pvi_source_path(r->job->src));
         if ((s = read_more(r)) != PV_OK) return s;
         r->fill = took ? r->usual : 2 * r->fill;

@@ -2,9 +2,7 @@
 #ifndef PVI_CSV_H
 #define PVI_CSV_H
 #include "core/isa.h"
-#include "data/reader.h"
-
-enum { PVI_CSV_SCRATCH = 1100 }; /* the longest text a declared word can have, and padding */
+#include "data/encode.h"
 
 typedef struct pvi_csv {
     struct pv_load *job;
@@ -20,7 +18,7 @@ typedef struct pvi_cursor { /* one chunk under way */
     pvi_chunk *c;
     const char *p;
     pvi_label_memo memo;
-    char scratch[PVI_CSV_SCRATCH];
+    char scratch[PVI_TEXT_ROOM];
 } pvi_cursor;
 
 typedef void pvi_csv_parse_fn(const void *st, pvi_chunk *c);

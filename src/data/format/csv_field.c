@@ -1,13 +1,7 @@
-/* csv_field.c - one field at a time: quotes, missing values, policies, and what is wrong.
+/* csv_field.c - one field at a time: quotes, values, and what is wrong.
  *
  * Fields may be quoted as in RFC 4180: "" inside stands for one quote, separators and line ends are
- * text.  Blanks around an unquoted field do not count.  What a field becomes:
- *
- *   number     (v - min) / (max - min) - center, after the column's `outside` policy
- *   category   1 at the value's feature
- *   missing    zero: nothing is stored;  middle: as if v were half way;  error: the file is refused
- *
- * Each depends on the field and the declaration alone, so a row's encoding tells nothing about others. */
+ * text.  Blanks around an unquoted field do not count.  What a field becomes, encode.c says. */
 #include "csv.h"
 
 static inline bool ends_field(const pvi_csv *s, const char *p)
@@ -31,7 +25,7 @@ static bool quoted_field(pvi_cursor *k, pvi_span *out)
         const bool two = q[1] == '"' && q + 1 < k->c->end;
         const size_t part = (size_t)(q - p) + two;
         if (two || escaped) { /* text too long for any declared word is cut: it cannot match one */
-            const size_t room = PVI_CSV_SCRATCH - 64 - n, fit = part < room ? part : room;
+            const size_t room = PVI_TEXT_ROOM - 64 - n, fit = part < room ? part : room;
             memcpy(k->scratch + n, p, fit);
             n += fit;
         }
@@ -69,8 +63,6 @@ bool pvi_csv_field(pvi_cursor *k, pvi_span *out)
 }
 
 /* ---- values ---------------------------------------------------------------------------------------------- */
-typedef enum outcome { FAILED, MISSING, GOT } outcome;
-
 const char *pvi_csv_hint(const pvi_csv *s, const char *text, size_t len)
 {
     static const struct {
@@ -84,14 +76,6 @@ const char *pvi_csv_hint(const pvi_csv *s, const char *text, size_t len)
     return "";
 }
 
-static bool stands_for_nothing(const pvi_span *f)
-{
-    static const char *const words[] = { "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?", "-" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (f->len == strlen(words[i]) && memcmp(f->s, words[i], f->len) == 0) return true;
-    return false;
-}
-
 /* What most often is behind a field that does not fit: a header taken for a row, another separator. */
 static const char *field_hint(const pvi_cursor *k, const pvi_column *col, const pvi_span *f)
 {
@@ -103,77 +87,19 @@ static const char *field_hint(const pvi_cursor *k, const pvi_column *col, const 
     return pvi_csv_hint(k->s, f->s, f->len);
 }
 
-static outcome complain(pvi_cursor *k, const char *at, const char *fmt, const pvi_column *col, const pvi_span *f)
+static pvi_encoder encoder(pvi_cursor *k)
 {
-    char part[48], *why = k->c->why;
-    pvi_chunk_fail(k->c, at, fmt, col->name, pvi_excerpt(f->s, f->len, part));
-    snprintf(why + strlen(why), sizeof k->c->why - strlen(why), "%s", field_hint(k, col, f));
-    return FAILED;
+    return (pvi_encoder) { k->s->sc, k->s->outside, k->c->why };
 }
 
-static int64_t outside_policy(const pvi_cursor *k, const pvi_column *col)
+/* Where a field is refused, and what may be behind it. */
+static bool refused(pvi_cursor *k, const char *at, const pvi_column *col, const pvi_span *f, pvi_outcome how)
 {
-    return col->outside >= 0 ? col->outside : k->s->outside;
-}
-
-static outcome missing(pvi_cursor *k, const char *at, const pvi_column *col, const pvi_span *f)
-{
-    if (col->missing != PVI_MISSING_ERROR) return MISSING;
-    if (col->raw)
-        return complain(k, at,
-                        "%scolumns without a schema must be numbers, found '%s'; a schema can declare "
-                        "text, a header and missing values",
-                        col, f);
-    return complain(
-        k, at, "column \"%s\" has no value ('%s'); \"missing\": \"middle\" or \"zero\" in the schema would allow it",
-        col, f);
-}
-
-static outcome not_finite(pvi_cursor *k, const char *at, const pvi_column *col, const pvi_span *f)
-{
-    double x;
-    if (f->len >= 512) return complain(k, at, "column \"%s\": a number of more than 511 characters: %s", col, f);
-    const bool number = pvi_parse_f64(f->s, f->len, &x);
-    if (!col->raw && stands_for_nothing(f))
-        return complain(
-            k, at,
-            "column \"%s\": '%s' is not a number; \"missing\": [\"NA\"] beside \"columns\" names words that "
-            "stand for no value",
-            col, f);
-    if (!number) {
-        if (col->raw) return missing(k, at, col, f);
-        return complain(k, at, "column \"%s\": '%s' is not a number", col, f);
-    }
-    if (isfinite(x)) return complain(k, at, "column \"%s\": %s is too large for a 32-bit float", col, f);
-    return complain(k, at, "column \"%s\": '%s' is not a finite number", col, f);
-}
-
-/* v inside the bounds, by the column's policy. */
-static outcome within(pvi_cursor *k, const char *at, const pvi_column *col, const pvi_span *f, double *v)
-{
-    if (*v >= col->lo && *v <= col->hi) return GOT;
-    switch (outside_policy(k, col)) {
-    case PVI_OUTSIDE_CLAMP: *v = *v < col->lo ? col->lo : col->hi; return GOT;
-    case PVI_OUTSIDE_MISSING: return missing(k, at, col, f);
-    default: break;
-    }
-    char lo[32], hi[32], part[48];
-    pvi_f64_text(col->lo, lo);
-    pvi_f64_text(col->hi, hi);
-    pvi_chunk_fail(k->c, at, "column \"%s\": %s is outside the declared %s .. %s; data.outside=clamp would clamp it",
-                   col->name, pvi_excerpt(f->s, f->len, part), lo, hi);
-    return FAILED;
-}
-
-static outcome slow_number(pvi_cursor *k, const pvi_column *col, double *v)
-{
-    pvi_span f;
-    const char *at = k->p = pvi_csv_skip(k->s, k->p);
-    if (!pvi_csv_field(k, &f)) return FAILED;
-    if (pvi_dictionary_find(&k->s->sc->missing, f.s, f.len) >= 0) return missing(k, at, col, &f);
-    if (!pvi_number(f.s, f.len, v) || !isfinite(*v) || (col->raw && fabs(*v) > col->hi))
-        return not_finite(k, at, col, &f);
-    return within(k, at, col, &f, v);
+    char *why = k->c->why;
+    const size_t n = strlen(why);
+    k->c->bad = at;
+    if (how == PVI_UNFIT) snprintf(why + n, sizeof k->c->why - n, "%s", field_hint(k, col, f));
+    return false;
 }
 
 bool pvi_csv_number(pvi_cursor *k, const pvi_column *col, uint32_t *n)
@@ -181,32 +107,32 @@ bool pvi_csv_number(pvi_cursor *k, const pvi_column *col, uint32_t *n)
     const pvi_csv *s = k->s;
     double v = 0;
     const char *p = pvi_csv_skip(s, k->p), *end = pvi_decimal(p, &v);
-    outcome got = GOT;
-    if (end && ends_field(s, end) && v >= col->lo && v <= col->hi && !s->sc->numeric_missing) k->p = end;
-    else got = slow_number(k, col, &v);
-    if (got == FAILED) return false;
-    if (got == MISSING && col->missing == PVI_MISSING_ZERO) return true;
-    if (got == MISSING) v = col->lo + 0.5 * col->range;
-    pvi_csv_put(&k->c->seg, n, col->first, (v - col->from) / col->range - s->center);
+    if (end && ends_field(s, end) && v >= col->lo && v <= col->hi && !s->sc->numeric_missing) {
+        k->p = end;
+    } else {
+        pvi_span f;
+        const pvi_encoder e = encoder(k);
+        const char *at = k->p = p;
+        if (!pvi_csv_field(k, &f)) return false;
+        const pvi_outcome how = pvi_encode_text(&e, col, &f, &v);
+        if (how < PVI_ABSENT) return refused(k, at, col, &f, how);
+        if (how == PVI_ABSENT && !pvi_encode_absent(col, &v)) return true;
+    }
+    pvi_csv_put(&k->c->seg, n, col->first, pvi_encode_feature(col, v, s->center));
     return true;
 }
 
 bool pvi_csv_category(pvi_cursor *k, const pvi_column *col, uint32_t *n)
 {
     pvi_span f;
+    int32_t code;
+    const pvi_encoder e = encoder(k);
     const char *at = k->p = pvi_csv_skip(k->s, k->p);
     if (!pvi_csv_field(k, &f)) return false;
-    const int32_t code = pvi_dictionary_find(&col->words, f.s, f.len);
-    if (code >= 0) {
-        pvi_csv_put(&k->c->seg, n, col->first + code, 1.0);
-        return true;
-    }
-    if (pvi_dictionary_find(&k->s->sc->missing, f.s, f.len) >= 0 || outside_policy(k, col) == PVI_OUTSIDE_MISSING)
-        return missing(k, at, col, &f) != FAILED;
-    complain(k, at,
-             "column \"%s\": '%s' is not one of its declared values; data.outside=missing would treat it as missing",
-             col, &f);
-    return false;
+    const pvi_outcome how = pvi_encode_word(&e, col, &f, false, &code);
+    if (how < PVI_ABSENT) return refused(k, at, col, &f, how);
+    if (how == PVI_TAKEN) pvi_csv_put(&k->c->seg, n, col->first + code, 1.0);
+    return true;
 }
 
 bool pvi_csv_label(pvi_cursor *k, float *y)

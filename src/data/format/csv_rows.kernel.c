@@ -27,7 +27,7 @@ PVI_SCAN_LOOP int64_t usual_numbers(pvi_cursor *k, int64_t i, int64_t last, uint
         const char next = p[end];
         if ((next != separator) & (next != '\n')) break;
         if (!(x >= col[i].lo && x <= col[i].hi)) break;
-        const float v = (float)((x - col[i].from) / col[i].range - center);
+        const float v = (float)pvi_encode_feature(&col[i], x, center);
         g->idx[e] = col[i].first;
         g->val[e] = v;
         e += v != 0.0f;

@@ -45,38 +45,22 @@ static pv_status fill_segment(const images *im, const uint8_t *bytes, int64_t ro
     return PV_OK;
 }
 
-/* One file; `done` of the whole set lies before it. */
-static pv_status read_one(images *im, pvi_source *src, int64_t done, uint8_t *bytes, pvi_segment *seg)
+static pv_status read_records(void *arg, uint8_t *bytes, pvi_segment *seg)
 {
+    images *im = arg;
     struct pv_load *job = im->job;
     size_t got = PVI_BATCH * RECORD;
-    im->path = pvi_source_path(src);
     for (int64_t at = 0; got == PVI_BATCH * RECORD; at += (int64_t)got) {
-        pv_status s = pvi_read_some(src, bytes, PVI_BATCH * RECORD, &got);
+        pv_status s = pvi_read_some(job->src, bytes, PVI_BATCH * RECORD, &got);
         if (s == PV_OK) s = fill_segment(im, bytes, (int64_t)(got / RECORD), at, seg);
         if (s != PV_OK) return s;
         if (got % RECORD)
             return pvi_fail(job->ctx, PV_E_FORMAT, "%s: truncated: the record at byte %lld has %lld of %d bytes",
                             im->path, (long long)(at + (int64_t)(got / RECORD) * RECORD), (long long)(got % RECORD),
                             RECORD);
-        const double fraction = ((double)done + pvi_source_fraction(src)) / (double)job->files;
-        if ((s = pvi_append_batch(job, seg, fraction)) != PV_OK) return s;
+        if ((s = pvi_append_batch(job, seg, pvi_source_fraction(job->src))) != PV_OK) return s;
     }
     return PV_OK;
-}
-
-static pv_status read_files(void *arg, uint8_t *bytes, pvi_segment *seg)
-{
-    images *im = arg;
-    struct pv_load *job = im->job;
-    pv_status s = read_one(im, job->src, 0, bytes, seg);
-    for (int64_t k = 1; k < job->files && s == PV_OK; k++) {
-        pvi_source *src = NULL;
-        if ((s = pvi_source_open(job->ctx, job->file[k], job->cfg->max_expansion, &src)) == PV_OK)
-            s = read_one(im, src, k, bytes, seg);
-        pvi_source_close(src);
-    }
-    return s;
 }
 
 static pv_status check_features(const struct pv_load *job)
@@ -85,23 +69,21 @@ static pv_status check_features(const struct pv_load *job)
     return pvi_rows_check(job, "images", rows, "pixels", PIXELS);
 }
 
-static pv_status read_set(const void *cfg, struct pv_load *job)
+static pv_status read_file(const void *cfg, struct pv_load *job)
 {
     images *im = pvi_alloc(job->ctx, sizeof *im);
     (void)cfg;
     if (!im) return pvi_nomem(job->ctx);
     im->job = job;
+    im->path = pvi_source_path(job->src);
+    job->labelled = true;
     for (int b = 0; b < 256; b++) im->value[b] = (float)(b / 255.0 - job->cfg->center);
     job->level = im->value;
     pv_status s = check_features(job);
     if (s == PV_OK) s = pvi_image_found(job, (pvi_shape) { SIDE, SIDE, CHANNELS });
     if (s == PV_OK) s = pvi_byte_labels_declare(job, false, &im->classes);
     if (s == PV_OK) s = pvi_build_begin(job, PIXELS);
-    if (s == PV_OK) s = pvi_read_batches(job, PVI_BATCH, RECORD, PIXELS, read_files, im);
-    job->labelled = s == PV_OK;
-    if (s == PV_OK && job->files > 1)
-        pvi_log(job->ctx, PV_LOG_NOTE, "%s: read %lld files, up to %s", job->name, (long long)job->files,
-                job->file[job->files - 1]);
+    if (s == PV_OK) s = pvi_read_batches(job, PVI_BATCH, RECORD, PIXELS, read_records, im);
     pvi_free(job->ctx, im);
     return s;
 }
@@ -120,7 +102,7 @@ const pv_reader_ops pv_reader_cifar = {
               .reference = "Krizhevsky 2009: Learning multiple layers of features from tiny images; binary version",
               .params = pv_no_params },
     .probe = probe,
-    .read = read_set,
+    .read = read_file,
     .images = true,
     .part_prefix = "data_batch_",
     .part_suffix = ".bin",

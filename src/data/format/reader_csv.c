@@ -162,65 +162,6 @@ static size_t row_bytes(const void *st)
     return (size_t)s->columns; /* separators and a line end */
 }
 
-/* ---- the declaration ---------------------------------------------------------------------------------------- */
-static pv_status declared_label(struct pv_load *job)
-{
-    const pvi_schema *sc = job->schema;
-    const bool elsewhere = sc->label < 0 && job->aparts; /* declared by the settings, as without a schema */
-    if (job->cfg->labels && *job->cfg->labels && !elsewhere)
-        return pvi_fail(job->ctx, PV_E_PARAM,
-                        "data.labels and data.schema both declare labels; the schema's \"values\" are enough");
-    if ((!isnan(job->cfg->y_min) || !isnan(job->cfg->y_max)) && !elsewhere)
-        return pvi_fail(job->ctx, PV_E_PARAM,
-                        "data.y_min or data.y_max and data.schema both declare the label; the schema's \"min\" and "
-                        "\"max\" are enough");
-    if (job->cfg->features > 0 && job->cfg->features != sc->features)
-        return pvi_fail(job->ctx, PV_E_PARAM, "data.features=%lld, but the schema makes %lld",
-                        (long long)job->cfg->features, (long long)sc->features);
-    if (job->expect->features > 0 && job->expect->features != sc->features)
-        return pvi_fail(job->ctx, PV_E_PARAM, "the schema makes %lld features, but the model has %lld",
-                        (long long)sc->features, (long long)job->expect->features);
-    if (elsewhere) return pvi_label_declare(job, &job->label);
-    if (sc->label < 0) {
-        job->label.classes = job->expect->classes < 0 ? 0 : job->expect->classes;
-        if (job->expect->labels_optional) return PV_OK;
-        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no column has \"type\": \"label\"", job->cfg->schema);
-    }
-    const pvi_column *c = &sc->column[sc->label];
-    const int64_t outside = c->outside >= 0 ? c->outside : job->cfg->outside;
-    job->label = (pvi_label_rule) {
-        .classes = c->words.codes,
-        .lo = c->lo,
-        .hi = c->hi,
-        .words = c->words,
-        .clamp = outside == PVI_OUTSIDE_CLAMP,
-        .column = c->name,
-    };
-    return PV_OK;
-}
-
-static pv_status undeclared_label(struct pv_load *job)
-{
-    const bool labels = job->cfg->labels && *job->cfg->labels;
-    char text[72];
-    const char *trained = pvi_trained_on(job, text);
-    if (!labels && job->expect->classes != 0 && trained)
-        return pvi_fail(
-            job->ctx, PV_E_FORMAT,
-            "%s: a table, but the model was trained on %s; if its columns are just those and the label comes "
-            "last, data.labels=no,yes declares the classes",
-            job->name, trained);
-    if (!labels && job->expect->classes != 0)
-        return pvi_fail(job->ctx, PV_E_PARAM,
-                        "%s: a table needs data.schema=FILE, as in {\"columns\": [{\"name\": \"age\", \"type\": "
-                        "\"number\", \"min\": 0, "
-                        "\"max\": 99}, {\"name\": \"ill\", \"type\": \"label\", \"values\": [\"no\", \"yes\"]}]}; "
-                        "without one, all "
-                        "columns must be numbers, the label last, and data.labels=no,yes declared",
-                        job->name);
-    return pvi_label_declare(job, &job->label);
-}
-
 pvi_csv_parse_fn PVI_DECLARE_NARROW(pvi_csv_parse);
 pvi_csv_parse_fn *const pvi_csv_parse_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_csv_parse);
 
@@ -229,9 +170,7 @@ static pv_status read_file(const void *cfg, struct pv_load *job)
     const pvi_text_ops ops = { start, pvi_csv_parse_isa[pvi_isa()], row_bytes, 1 };
     pvi_csv s = { .job = job, .sc = job->schema, .center = job->cfg->center, .outside = job->cfg->outside };
     (void)cfg;
-    pv_status st = job->schema ? declared_label(job) : undeclared_label(job);
-    if (st == PV_OK && !(job->schema && job->schema->label < 0 && !job->aparts))
-        st = pvi_label_check(job, &job->label);
+    const pv_status st = pvi_label_table(job);
     return st == PV_OK ? pvi_text_run(job, &ops, &s) : st;
 }
 

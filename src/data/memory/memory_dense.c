@@ -2,18 +2,12 @@
  *
  * Without a schema, as reader_npy.c takes an array: v = value - center, bytes (PV_UINT8) as value/255 - center; rows
  * that are 32-bit floats side by side, with nothing to subtract, are handed over where they are.  Integers are taken
- * at their value.
+ * at their value.  With a schema, as a table whose columns are the schema's in order, the label's left out where
+ * labels come apart (memory_table.c).
  *
  * Labels come apart (data.c); which classes there are follows data.labels or, without it, the rule for arrays:
  * reader_npy.c. */
-#include "data/data.h"
-
-typedef struct dense {
-    struct pv_load *job;
-    const pvi_data_dense *d;
-    bool borrow; /* rows are read where they are */
-    bool rows;   /* the builder takes them whole */
-} dense;
+#include "memory_table.h"
 
 /* May the builder read the rows where they are? */
 static bool can_be_borrowed(const pvi_data_dense *d, const pvi_data_cfg *cfg)
@@ -72,11 +66,11 @@ static const void *value_at(const pvi_data_dense *d, int64_t i, int64_t j)
     return (const char *)d->x + (i * d->row_stride + j * d->column_stride) * pvi_type_size(d->type);
 }
 
-static void complain(pvi_block *b, const dense *s, int64_t row, const float *v)
+static void complain(pvi_block *b, const pvi_dense *s, int64_t row, const float *v)
 {
     int64_t j = 0;
-    while (j + 1 < s->d->columns && isfinite(v[j]) &&
-           !(s->d->type == PV_BOOL8 && *(const uint8_t *)value_at(s->d, row, j) > 1))
+    while (j + 1 < s->d.columns && isfinite(v[j]) &&
+           !(s->d.type == PV_BOOL8 && *(const uint8_t *)value_at(&s->d, row, j) > 1))
         j++;
     if (!isfinite(v[j])) pvi_block_fail(b, row, j, "not a finite 32-bit number");
     else pvi_block_fail(b, row, j, "a truth value is 0 or 1");
@@ -84,8 +78,8 @@ static void complain(pvi_block *b, const dense *s, int64_t row, const float *v)
 
 static void fill(void *arg, pvi_block *b)
 {
-    const dense *s = arg;
-    const pvi_data_dense *d = s->d;
+    const pvi_dense *s = arg;
+    const pvi_data_dense *d = &s->d;
     const double scale = d->type == PV_UINT8 ? 1.0 / 255.0 : 1.0, center = s->job->cfg->center;
     pvi_segment *g = &b->seg;
     g->max_index = d->columns;
@@ -99,6 +93,12 @@ static void fill(void *arg, pvi_block *b)
             complain(b, s, b->first + i, v);
             return;
         }
+        if (s->y &&
+            !pvi_label_of(&s->job->label, b->seen, s->y_type, s->y, b->first + i, &g->y[i], b->why, sizeof b->why)) {
+            b->bad = b->first + i;
+            b->column = -1;
+            return;
+        }
         g->end[i] = (uint32_t)((i + 1) * d->columns);
         for (int64_t j = 0; j < d->columns && !s->rows; j++) g->idx[i * d->columns + j] = (int32_t)j;
     }
@@ -106,32 +106,82 @@ static void fill(void *arg, pvi_block *b)
 
 static pv_status refuse(void *arg, const pvi_block *b)
 {
-    const dense *s = arg;
+    const pvi_dense *s = arg;
+    if (b->column < 0)
+        return pvi_fail(s->job->ctx, PV_E_FORMAT, "%s: row %lld: %s", s->job->name, (long long)b->bad + 1,
+                        pvi_told(s->job, b->why));
     return pvi_fail(s->job->ctx, PV_E_FORMAT, "%s: row %lld, column %lld: %s", s->job->name, (long long)b->bad + 1,
                     (long long)b->column + 1, pvi_told(s->job, b->why));
 }
 
 /* ---- one load ------------------------------------------------- */
+/* Cells of the schema's columns, which those of the matrix are in order; without the label's if it has one less. */
+pv_status pvi_dense_cells(struct pv_load *job, const pvi_data_dense *d, pvi_cells *cells)
+{
+    const pvi_schema *sc = job->schema;
+    const int64_t size = pvi_type_size(d->type);
+    const bool optional = job->beside || job->expect->labels_optional;
+    const bool lacks = sc->label >= 0 && d->columns == sc->count - 1 && optional;
+    if (d->columns != sc->count - lacks)
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld columns, but the schema has %lld%s", job->name,
+                        (long long)d->columns, (long long)sc->count,
+                        sc->label >= 0 && optional ? "; that of the label may be left out" : "");
+    job->labelled = sc->label >= 0 && !lacks;
+    for (int64_t i = 0, j = 0; i < sc->count; i++) {
+        if (i == sc->label && lacks) continue;
+        cells[i] = (pvi_cells) { .kind = (int)d->type,
+                                 .at = (const char *)d->x + j++ * d->column_stride * size,
+                                 .stride = d->row_stride };
+    }
+    return PV_OK;
+}
+
+pv_status pvi_dense_open(pvi_dense *s, struct pv_load *job, const pvi_data_dense *d, int64_t rows)
+{
+    *s = (pvi_dense) { .job = job, .d = *d };
+    s->rounds = (pvi_rounds) { .job = job, .arg = s, .fill = fill, .refuse = refuse };
+    pv_status st = pvi_rows_check(job, "rows", rows, "values", d->columns);
+    if (st == PV_OK) st = pvi_array_labels(job, job->cfg->labels && *job->cfg->labels);
+    if (st == PV_OK) st = pvi_build_begin(job, d->columns);
+    job->counted = job->cfg->features == PV_AUTO_I64;
+    if (st != PV_OK) return st;
+    s->rows = pvi_build_takes_rows(job->out);
+    return pvi_rounds_open(&s->rounds, d->columns);
+}
+
+pv_status pvi_dense_run(pvi_dense *s, int64_t rows, double before, double after)
+{
+    s->borrow = s->rows && can_be_borrowed(&s->d, s->job->cfg);
+    return pvi_rounds_run(&s->rounds, rows, before, after);
+}
+
+void pvi_dense_close(pvi_dense *s)
+{
+    if (s->job) pvi_rounds_close(&s->rounds);
+}
+
+static pv_status read_table(struct pv_load *job)
+{
+    pvi_table t = { 0 };
+    pvi_cells *cells = pv_arena_get(job->arena, (size_t)job->schema->count * sizeof *cells);
+    pv_status s = cells ? pvi_label_table(job) : pvi_nomem(job->ctx);
+    if (s == PV_OK) s = pvi_dense_cells(job, &job->from->of.dense, cells);
+    if (s == PV_OK) s = pvi_table_open(&t, job, job->schema, cells);
+    if (s == PV_OK) s = pvi_table_run(&t, job->from->rows, 0.0, 1.0);
+    pvi_table_close(&t);
+    return s;
+}
+
 static pv_status read_rows(struct pv_load *job)
 {
-    const pvi_data_dense *d = &job->from->of.dense;
-    dense st = { .job = job, .d = d };
-    pvi_rounds r = { .job = job, .arg = &st, .fill = fill, .refuse = refuse };
-    if (job->schema) return pvi_fail(job->ctx, PV_E_UNSUPPORTED, "%s: data.schema is for tables", job->name);
-    pv_status s = pvi_rows_check(job, "rows", job->from->rows, "values", d->columns);
-    if (s == PV_OK && !job->aparts && !job->expect->labels_optional)
-        s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: no labels: pv_data_labels or pv_data_label_words gives them",
-                     job->name);
-    if (s == PV_OK) s = pvi_array_labels(job, job->cfg->labels && *job->cfg->labels);
-    if (s == PV_OK) s = pvi_build_begin(job, d->columns);
-    job->counted = job->cfg->features == PV_AUTO_I64;
-    if (s == PV_OK) {
-        st.rows = pvi_build_takes_rows(job->out);
-        st.borrow = st.rows && can_be_borrowed(d, job->cfg);
-        s = pvi_rounds_open(&r, d->columns);
-    }
-    if (s == PV_OK) s = pvi_rounds_run(&r, job->from->rows, 0.0, 1.0);
-    pvi_rounds_close(&r);
+    pvi_dense st = { 0 };
+    if (job->schema) return read_table(job);
+    if (!job->aparts && !job->expect->labels_optional)
+        return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no labels: pv_data_labels or pv_data_label_words gives them",
+                        job->name);
+    pv_status s = pvi_dense_open(&st, job, &job->from->of.dense, job->from->rows);
+    if (s == PV_OK) s = pvi_dense_run(&st, job->from->rows, 0.0, 1.0);
+    pvi_dense_close(&st);
     return s;
 }
 
@@ -154,6 +204,7 @@ pv_status pvi_dense_check(pv_ctx *ctx, const char *name, const pvi_data_dense *d
     if (d->columns < 1 || d->columns > INT32_MAX)
         return pvi_fail(ctx, PV_E_ARG, "%s: %lld columns: 1 to 2147483647 can be", name, (long long)d->columns);
     if (!d->x) return pvi_fail(ctx, PV_E_ARG, "%s: no values: the pointer is NULL", name);
+    if ((uintptr_t)d->x % (uintptr_t)size) return pvi_fail(ctx, PV_E_ARG, "%s: the values are not aligned", name);
     if (d->row_stride < 0 || d->column_stride < 0) return pvi_fail(ctx, PV_E_ARG, "%s: a negative stride", name);
     if (!reachable(rows, d->columns, d->row_stride, d->column_stride, size))
         return pvi_fail(ctx, PV_E_ARG, "%s: rows times stride is beyond memory", name);

@@ -247,6 +247,143 @@ static void bad_rows(void **state)
     pv_data_free(d);
 }
 
+/* ---- with a schema ------------------------------------------------------------ */
+#define SCHEMA(number)                                                                                               \
+    "{\"missing\": [\"\", \"-9\"], \"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": -1, \"max\": 1, "  \
+    "\"missing\": \"middle\"}, {\"name\": \"id\", \"type\": \"ignore\"}, {\"name\": \"b\", \"type\": \"" number      \
+    "\", \"min\": 0, \"max\": 7, \"missing\": \"zero\", \"outside\": \"clamp\"}, {\"name\": \"c\", \"type\": "       \
+    "\"category\", \"values\": [\"0\", [\"1.0\", \"one\"], \"2.5\"]}, {\"name\": \"y\", \"type\": \"label\", "       \
+    "\"values\": "                                                                                                   \
+    "[\"no\", [\"1\", \"yes\"], \"2\"]}]}"
+static const char numbers_only[] =
+    "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": -1, \"max\": 1, \"missing\": \"middle\"}, "
+    "{\"name\": \"id\", \"type\": \"ignore\"}, {\"name\": \"b\", \"type\": \"number\", \"min\": 0, \"max\": 7, "
+    "\"missing\": \"zero\", \"outside\": \"clamp\"}, {\"name\": \"c\", \"type\": \"number\", \"min\": 0, \"max\": 3, "
+    "\"missing\": \"middle\"}, {\"name\": \"y\", \"type\": \"label\", \"min\": 0, \"max\": 2}]}";
+
+/* 2000 records of five columns, NaN where a field is empty. */
+enum { RECORDS = 2000 };
+static double table[RECORDS * 5];
+
+static void make_table(bool apart)
+{
+    uint64_t s = 5;
+    FILE *f = fopen(t.d.path, "w");
+    PVT_TRUE(f != NULL);
+    fprintf(f, "a,id,b,c,y\n");
+    for (int i = 0; i < RECORDS; i++) {
+        static const char *const text[] = { "0", "1.0", "2.5" };
+        static const double value[] = { 0, 1, 2.5 };
+        const int c = (int)mt_uniform(&s, 0, 3), label = (int)mt_uniform(&s, 1, 3);
+        double *v = table + 5 * i;
+        v[0] = i % 7 == 0 ? NAN : i % 7 == 1 ? -9 : i % 7 == 2 ? 0.0 : mt_uniform(&s, -1, 1);
+        v[1] = i;
+        v[2] = i % 5 == 0 ? NAN : mt_uniform(&s, -1, 9);
+        v[3] = i % 11 == 0 ? NAN : value[c];
+        v[4] = label;
+        if (isnan(v[0])) fprintf(f, ",");
+        else fprintf(f, "%.17g,", v[0]);
+        fprintf(f, "%d,", i);
+        if (isnan(v[2])) fprintf(f, ",");
+        else fprintf(f, "%.17g,", v[2]);
+        fprintf(f, "%s,%d\n", isnan(v[3]) ? "" : text[c], label);
+    }
+    PVT_TRUE(fclose(f) == 0);
+    for (int i = 0; i < RECORDS && apart; i++) memmove(table + 4 * i, table + 5 * i, 4 * sizeof *table);
+}
+
+/* The schema as it is for files, and with numbers only (whole rows); dense and sparse; the label inside and apart. */
+static void like_a_table(void **state)
+{
+    (void)state;
+    static const char *const schemas[] = { SCHEMA("number"), SCHEMA("date"), numbers_only };
+    static double apart_y[RECORDS];
+    for (int k = 0; k < 24; k++) {
+        const bool apart = k & 1;
+        t.d.cfg.schema = schemas[k / 8];
+        t.d.cfg.layout = k & 2 ? PVI_LAYOUT_SPARSE : PVI_LAYOUT_AUTO;
+        t.d.cfg.center = k & 4 ? 0.5 : 0;
+        t.d.cfg.outside = k / 8 == 2 ? PVI_OUTSIDE_CLAMP : PVI_OUTSIDE_ERROR;
+        t.d.expect.classes = k / 8 == 2 ? 0 : 3;
+        t.d.cfg.bias = k % 3 == 0 ? 0.25 : 0;
+        make_table(false);
+        for (int i = 0; i < RECORDS; i++) apart_y[i] = table[5 * i + 4];
+        pvi_matrix *a = mt_file(&t);
+        make_table(apart);
+        pv_data *d;
+        const int64_t columns = apart ? 4 : 5;
+        PVT_OK(pv_data_dense(t.d.ctx, table, PV_FLOAT64, RECORDS, columns, columns, 1, &d));
+        if (apart) PVT_OK(pv_data_labels(d, apart_y, PV_FLOAT64, RECORDS));
+        pvi_matrix *b = mt_load(&t, d);
+        dt_same(a, b);
+        PVT_TRUE(b->has_labels);
+        assert_string_equal(a->schema_json, b->schema_json);
+        pvi_matrix_free(a), pvi_matrix_free(b);
+        pv_data_free(d);
+    }
+}
+
+static void bad_tables(void **state)
+{
+    (void)state;
+    static const char schema[] = "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": 0, \"max\": 9}, "
+                                 "{\"name\": \"c\", \"type\": \"category\", \"values\": [\"1\", \"2\"], \"missing\": "
+                                 "\"error\"}, {\"name\": \"y\", \"type\": \"label\", \"values\": [\"0\", \"1\"]}]}";
+    static const struct {
+        double row[3];
+        const char *message;
+    } all[] = {
+        { { 10.5, 1, 0 },
+          "dense rows: row 3, column \"a\": 10.5 is outside the declared 0 .. 9; data.outside=clamp "
+          "would clamp it" },
+        { { NAN, 1, 0 },
+          "dense rows: row 3: column \"a\" has no value ('nan'); \"missing\": \"middle\" or \"zero\" in "
+          "the schema would allow it" },
+        { { INFINITY, 1, 0 }, "dense rows: row 3, column \"a\": 'inf' is not a finite number" },
+        { { 1, 3, 0 },
+          "dense rows: row 3, column \"c\": '3' is not one of its declared values; "
+          "data.outside=missing would treat it as missing" },
+        { { 1, NAN, 0 },
+          "dense rows: row 3: column \"c\" has no value (''); \"missing\": \"middle\" or \"zero\" in the "
+          "schema would allow it" },
+        { { 1, 1, 2 }, "dense rows: row 3: label '2' in column \"y\" is none of: 0, 1" },
+        { { 10, 3, 2 },
+          "dense rows: row 3, column \"a\": 10 is outside the declared 0 .. 9; data.outside=clamp "
+          "would clamp it" },
+    };
+    pv_data *d;
+    t.d.cfg.schema = schema;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        double x[4][3] = { { 1, 1, 0 }, { 2, 2, 1 }, { 0 }, { 99, 99, 99 } };
+        memcpy(x[2], all[i].row, sizeof x[2]);
+        PVT_OK(pv_data_dense(t.d.ctx, x, PV_FLOAT64, 4, 3, 3, 1, &d));
+        t.d.cfg.messages = PVI_TELL_FULL;
+        mt_fails(&t, d, PV_E_FORMAT, all[i].message);
+        t.d.cfg.messages = PVI_TELL_PLACE;
+        pvi_matrix *m;
+        PVT_IS(pvi_data_load(t.d.ctx, &t.d.cfg, &t.d.expect, d, &m), PV_E_FORMAT);
+        const char *column = i == 5 ? "y" : i == 3 || i == 4 ? "c" : "a";
+        char want[128];
+        snprintf(want, sizeof want,
+                 "dense rows: row 3, column \"%s\": refused; data.messages=full tells why, and quotes it", column);
+        assert_string_equal(pv_ctx_errmsg(t.d.ctx), want);
+        pv_data_free(d);
+    }
+    t.d.cfg.messages = PVI_TELL_FULL;
+    static const double x[4] = { 1, 1, 0, 2 };
+    PVT_OK(pv_data_dense(t.d.ctx, x, PV_FLOAT64, 2, 2, 2, 1, &d));
+    mt_fails(&t, d, PV_E_FORMAT, "dense rows: 2 columns, but the schema has 3");
+    t.d.expect.labels_optional = true;
+    pvi_matrix *m = mt_load(&t, d);
+    PVT_TRUE(!m->has_labels);
+    pvi_matrix_free(m);
+    pv_data_free(d);
+    PVT_OK(pv_data_dense(t.d.ctx, x, PV_FLOAT64, 1, 3, 3, 1, &d));
+    PVT_OK(pv_data_labels(d, x, PV_FLOAT64, 1));
+    mt_fails(&t, d, PV_E_FORMAT, "dense rows: the rows have labels of their own, and others were given");
+    pv_data_free(d);
+}
+
 static void bad_arguments(void **state)
 {
     (void)state;
@@ -288,6 +425,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(labels, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_labels, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(like_a_table, setup, teardown),
+        cmocka_unit_test_setup_teardown(bad_tables, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_arguments, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);

@@ -249,9 +249,9 @@ static void bad_schemas(void **state)
         { "{}", ":1:1: \"columns\" must list the columns of the table" },
         { "{\"colums\": []}", ":1:12: unknown key \"colums\" in the schema; did you mean \"columns\"?" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"int\"}]}",
-          ":1:36: column \"a\": no type \"int\"; there is number, category, label and ignore" },
+          ":1:36: column \"a\": no type \"int\"; there is number, date, category, label and ignore" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": 1}]}",
-          ":1:36: column \"a\" needs a \"type\": number, category, label or ignore" },
+          ":1:36: column \"a\" needs a \"type\": number, date, category, label or ignore" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"label\"}]}",
           ":1:14: column \"a\" needs \"min\" and \"max\", or \"values\" if it names classes: declared, not taken "
           "from the rows" },

@@ -1,0 +1,351 @@
+/* memory_table.c - columns in memory to rows, by the rules of tables (encode.c).
+ *
+ * A block of rows is encoded column by column, so that each inner loop has one type: its numbers go to doubles 64 at
+ * a time, are compared with the bounds and stored at their place in the row; whatever is unusual (null, NaN, outside)
+ * is then looked at one by one.  Each column that gives features has one slot in a row, a number or the feature of a
+ * category.  Rows of numbers are handed over whole; others without their zeros, as the reader of text does, and in
+ * both cases the sum behind a row's norm is over its nonzero values in order, so that text and memory give the same
+ * bits.
+ *
+ * Of several rows that are refused the first counts, and in it the first column, as in text. */
+#include "memory_table.h"
+
+enum { LANE = 64 };
+
+typedef struct worker { /* a block under way */
+    const pvi_table *t;
+    pvi_block *b;
+    pvi_label_memo memo;
+    char why[256], room[PVI_TEXT_ROOM];
+} worker;
+
+typedef struct slot { /* what a cell becomes: val at feature code; 0: nothing is stored; or the label */
+    float val;
+    int32_t code;
+} slot;
+
+/* ---- one cell -------------------------------------------------------------------------------------------------- */
+static bool number_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, slot *out)
+{
+    const pvi_encoder e = { w->t->sc, w->t->job->cfg->outside, w->why };
+    const char *why = NULL;
+    double v;
+    pvi_outcome how;
+    if (!pvi_cell_there(c, i)) {
+        how = pvi_encode_missing(&e, col, &(pvi_span) { w->room, 0 });
+    } else if (pvi_cell_is_text(c)) {
+        const pvi_span f = pvi_cell_text(c, i, w->room, &why);
+        how = f.s ? pvi_encode_text(&e, col, &f, &v) : PVI_REFUSED;
+    } else {
+        const double x = pvi_cell_number(c, i);
+        if (isnan(x) && col->missing != PVI_MISSING_ERROR) {
+            how = PVI_ABSENT;
+        } else {
+            const pvi_span f = pvi_cell_text(c, i, w->room, &why);
+            how = pvi_encode_number(&e, col, x, &f, &v);
+        }
+    }
+    if (why) snprintf(w->why, sizeof w->why, "column \"%s\": %s", col->name, why);
+    if (how < PVI_ABSENT) return false;
+    const bool stored = how == PVI_TAKEN || pvi_encode_absent(col, &v);
+    *out = (slot) { stored ? (float)pvi_encode_feature(col, v, w->t->job->cfg->center) : 0.0f, col->first };
+    return true;
+}
+
+/* A truth value may be declared as true and false, or as 1 and 0. */
+static int32_t bit_code(const pvi_dictionary *words, bool set)
+{
+    static const char digit[2][32] = { "0", "1" }, word[2][32] = { "false", "true" };
+    const int32_t code = pvi_dictionary_find(words, word[set], set ? 4 : 5);
+    return code >= 0 ? code : pvi_dictionary_match(words, digit[set], 1);
+}
+
+static bool category_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, slot *out)
+{
+    const pvi_encoder e = { w->t->sc, w->t->job->cfg->outside, w->why };
+    const char *why = NULL;
+    const bool number = pvi_cell_is_number(c), real = number && c->kind != PVI_CELL_DECIMAL;
+    int32_t code = 0;
+    pvi_outcome how;
+    if (!pvi_cell_there(c, i) || (real && isnan(pvi_cell_number(c, i)))) {
+        how = pvi_encode_missing(&e, col, &(pvi_span) { w->room, 0 });
+    } else if (c->kind == PVI_CELL_BIT && (code = bit_code(&col->words, pvi_cell_number(c, i) != 0.0)) >= 0) {
+        how = PVI_TAKEN;
+    } else {
+        const pvi_span f = pvi_cell_text(c, i, w->room, &why);
+        how = f.s ? pvi_encode_word(&e, col, &f, number, &code) : PVI_REFUSED;
+    }
+    if (why) snprintf(w->why, sizeof w->why, "column \"%s\": %s", col->name, why);
+    if (how < PVI_ABSENT) return false;
+    *out = (slot) { how == PVI_TAKEN ? 1.0f : 0.0f, how == PVI_TAKEN ? col->first + code : col->first };
+    return true;
+}
+
+static bool label_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, slot *out)
+{
+    const pvi_label_rule *r = &w->t->job->label;
+    const char *why = NULL;
+    if (!pvi_cell_there(c, i)) {
+        snprintf(w->why, sizeof w->why, *col->name ? "column \"%s\": the label is missing" : "%sthe label is missing",
+                 col->name);
+        return false;
+    }
+    if (c->kind < PVI_CELL_HALF)
+        return pvi_label_of(r, w->b->seen, (pv_type)c->kind, c->at, i * c->stride, &out->val, w->why, sizeof w->why);
+    if (c->kind == PVI_CELL_BIT) {
+        const uint8_t bit = pvi_cell_number(c, i) != 0.0;
+        const int32_t code = r->classes ? bit_code(&r->words, bit) : -1;
+        if (code >= 0) return out->val = pvi_label_class(r, code), true;
+        return pvi_label_of(r, w->b->seen, PV_BOOL8, &bit, 0, &out->val, w->why, sizeof w->why);
+    }
+    const pvi_span f = pvi_cell_text(c, i, w->room, &why);
+    if (!f.s) return snprintf(w->why, sizeof w->why, "column \"%s\": %s", col->name, why), false;
+    return pvi_label_recall(r, &w->memo, f.s, f.len, &out->val, w->why, sizeof w->why);
+}
+
+/* The cell itself, or the word it is an index of. */
+static bool one_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, slot *out)
+{
+    pvi_cells empty = { .kind = PVI_CELL_NULL };
+    if (c->words && !pvi_cell_there(c, i)) {
+        c = &empty;
+    } else if (c->words) {
+        const bool huge = c->kind == PV_UINT64 && ((const uint64_t *)c->at)[i] > INT64_MAX;
+        const int64_t k = huge ? -1 : (int64_t)pvi_cell_number(c, i);
+        if (k < 0 || k >= c->words->count) {
+            snprintf(w->why, sizeof w->why, "column \"%s\": an index that is none of its dictionary of %lld values",
+                     col->name, (long long)c->words->count);
+            return false;
+        }
+        c = c->words;
+        i = k;
+    }
+    switch (col->type) {
+    case PVI_COL_NUMBER: return number_cell(w, col, c, i, out);
+    case PVI_COL_CATEGORY: return category_cell(w, col, c, i, out);
+    default: return label_cell(w, col, c, i, out);
+    }
+}
+
+/* Row r of the block. */
+static bool slow_cell(worker *w, int64_t column, int64_t r, slot *out)
+{
+    const int64_t i = w->b->first + r;
+    if (one_cell(w, &w->t->sc->column[column], &w->t->cells[column], i, out)) return true;
+    pvi_block_fail(w->b, i, column, "%s", w->why);
+    return false;
+}
+
+/* ---- one column ------------------------------------------------------------------------------------------------ */
+/* Which of n numbers need a closer look: outside the bounds, not finite, or a number that stands for no value. */
+static uint64_t unusual(const pvi_schema *sc, const pvi_column *col, const double *v, int64_t n)
+{
+    const double lo = col->lo, hi = col->hi;
+    int out = 0;
+    uint64_t mask = 0;
+    for (int64_t j = 0; j < n; j++) out |= !((v[j] >= lo) & (v[j] <= hi));
+    if (!out && !sc->numeric_missing) return 0;
+    for (int64_t j = 0; j < n; j++) mask |= (uint64_t) !((v[j] >= lo) & (v[j] <= hi)) << j;
+    for (int64_t k = 0; k < sc->missing.count && sc->numeric_missing; k++)
+        for (int64_t j = 0; j < n; j++) mask |= (uint64_t)(v[j] == sc->missing.word[k].num) << j;
+    return mask;
+}
+
+static void put(const pvi_table *t, pvi_block *b, int64_t r, int64_t k, slot s)
+{
+    b->seg.val[r * t->slots + k] = s.val;
+    if (!t->whole) b->seg.idx[r * t->slots + k] = s.code;
+}
+
+static void number_column(worker *w, int64_t column, int64_t k)
+{
+    const pvi_table *t = w->t;
+    const pvi_column *col = &t->sc->column[column];
+    const pvi_cells *c = &t->cells[column];
+    const double from = col->from, range = col->range, center = t->job->cfg->center;
+    const bool plain = from == 0.0 && range == 1.0 && center == 0.0; /* v itself: nothing is rounded on the way */
+    for (int64_t r = 0; r < w->b->rows; r += LANE) {
+        const int64_t n = w->b->rows - r < LANE ? w->b->rows - r : LANE;
+        double v[LANE];
+        float x[LANE];
+        pvi_cells_numbers(c, w->b->first + r, n, v);
+        uint64_t look = unusual(t->sc, col, v, n) | pvi_cells_null(c, w->b->first + r, n);
+        if (plain)
+            for (int64_t j = 0; j < n; j++) x[j] = (float)v[j];
+        else
+            for (int64_t j = 0; j < n; j++) x[j] = (float)((v[j] - from) / range - center);
+        for (; look; look &= look - 1) {
+            const int64_t j = __builtin_ctzll(look);
+            slot s = { 0 };
+            if (!slow_cell(w, column, r + j, &s)) return;
+            x[j] = s.val;
+        }
+        float *to = w->b->seg.val + r * t->slots + k;
+        for (int64_t j = 0; j < n; j++) to[j * t->slots] = x[j];
+    }
+    int32_t *idx = w->b->seg.idx + k;
+    for (int64_t r = 0; r < w->b->rows && !t->whole; r++) idx[r * t->slots] = col->first;
+}
+
+/* Words that have been looked up. */
+static bool known_word(const pvi_cells *c, int64_t i, slot *out)
+{
+    if (!c->word_val || !pvi_cell_there(c, i)) return false;
+    const double index = pvi_cell_number(c, i);
+    if (!(index >= 0 && index < (double)c->words->count)) return false;
+    const int64_t k = (int64_t)index;
+    *out = (slot) { c->word_val[k], c->word_code[k] };
+    return c->word_code[k] >= 0;
+}
+
+static void other_column(worker *w, int64_t column, int64_t k)
+{
+    const pvi_cells *c = &w->t->cells[column];
+    const bool label = w->t->sc->column[column].type == PVI_COL_LABEL;
+    for (int64_t r = 0; r < w->b->rows; r++) {
+        slot s = { 0 };
+        if (!known_word(c, w->b->first + r, &s) && !slow_cell(w, column, r, &s)) return;
+        if (label) w->b->seg.y[r] = s.val;
+        else put(w->t, w->b, r, k, s);
+    }
+}
+
+static void label_beside(worker *w)
+{
+    static const pvi_column label = { .name = "", .type = PVI_COL_LABEL };
+    for (int64_t r = 0; r < w->b->rows; r++) {
+        slot s = { 0 };
+        if (!label_cell(w, &label, &w->t->beside, w->b->first + r, &s)) {
+            pvi_block_fail(w->b, w->b->first + r, -1, "%s", w->why);
+            return;
+        }
+        w->b->seg.y[r] = s.val;
+    }
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------------------------- */
+/* Slots without zeros, in place: an entry never moves up. */
+static void pack(const pvi_table *t, pvi_segment *g)
+{
+    uint32_t n = 0;
+    for (int64_t r = 0; r < g->rows; r++) {
+        for (int64_t k = r * t->slots; k < (r + 1) * t->slots; k++) {
+            g->val[n] = g->val[k];
+            g->idx[n] = g->idx[k];
+            n += g->val[n] != 0.0f;
+        }
+        g->end[r] = n;
+    }
+}
+
+static bool plain_numbers(const pvi_column *col, const pvi_cells *c)
+{
+    return col->type == PVI_COL_NUMBER && !c->words && c->kind != PVI_CELL_NULL && !pvi_cell_is_text(c);
+}
+
+static void fill(void *arg, pvi_block *b)
+{
+    const pvi_table *t = arg;
+    worker w = { .t = t, .b = b };
+    int64_t k = 0;
+    for (int64_t i = 0; i < t->sc->count; i++) {
+        const pvi_column *col = &t->sc->column[i];
+        const bool feature = col->type == PVI_COL_NUMBER || col->type == PVI_COL_CATEGORY;
+        if (t->cells[i].kind == PVI_CELL_NONE || col->type == PVI_COL_IGNORE) continue;
+        if (plain_numbers(col, &t->cells[i])) number_column(&w, i, k);
+        else other_column(&w, i, k);
+        k += feature;
+    }
+    if (t->beside.kind != PVI_CELL_NONE) label_beside(&w);
+    b->seg.max_index = t->sc->features;
+    b->seg.row = t->whole ? b->seg.val : NULL;
+    b->seg.row_ld = t->slots;
+    b->seg.packed = true;
+    if (!t->whole && b->bad < 0) pack(t, &b->seg);
+}
+
+/* `row 2, column "age"` and what is wrong, which may begin with the column itself. */
+static pv_status refuse(void *arg, const pvi_block *b)
+{
+    const pvi_table *t = arg;
+    const char *told = pvi_told(t->job, b->why);
+    const long long row = (long long)(t->row0 + b->bad + 1);
+    if (b->column < 0) return pvi_fail(t->job->ctx, PV_E_FORMAT, "%s: row %lld: %s", t->job->name, row, told);
+    const pvi_column *col = &t->sc->column[b->column];
+    char place[64], head[64], part[48];
+    pvi_excerpt(col->name, strlen(col->name), part);
+    if (*col->name) snprintf(place, sizeof place, "column \"%s\"", part);
+    else snprintf(place, sizeof place, "column %lld", (long long)b->column + 1);
+    const int n = snprintf(head, sizeof head, "column \"%s\"", part);
+    const bool own = strncmp(told, head, (size_t)n) == 0 && told[n] == ':';
+    if (strncmp(told, head, (size_t)n) == 0 && told[n] == ' ')
+        return pvi_fail(t->job->ctx, PV_E_FORMAT, "%s: row %lld: %s", t->job->name, row, told);
+    if (!own && col->type == PVI_COL_LABEL && told == b->why) /* which names the column itself */
+        return pvi_fail(t->job->ctx, PV_E_FORMAT, "%s: row %lld: %s", t->job->name, row, told);
+    return pvi_fail(t->job->ctx, PV_E_FORMAT, "%s: row %lld, %s: %s", t->job->name, row, place,
+                    own ? told + n + 2 : told);
+}
+
+/* ---- words of dictionaries ------------------------------------------------------------ */
+static void free_words(pvi_table *t)
+{
+    for (int64_t i = 0; i < t->sc->count; i++) {
+        pvi_free(t->job->ctx, t->cells[i].word_val);
+        pvi_free(t->job->ctx, t->cells[i].word_code);
+        t->cells[i].word_val = NULL;
+        t->cells[i].word_code = NULL;
+    }
+}
+
+/* What each word becomes; a code of -1: look at it when a row uses it. */
+static pv_status look_up(pvi_table *t, int64_t column)
+{
+    pvi_cells *c = &t->cells[column];
+    const size_t n = (size_t)c->words->count;
+    worker w = { .t = t, .b = &t->rounds.block[0] };
+    c->word_val = pvi_raw(t->job->ctx, n * sizeof *c->word_val);
+    c->word_code = pvi_raw(t->job->ctx, n * sizeof *c->word_code);
+    if (!c->word_val || !c->word_code) return pvi_nomem(t->job->ctx);
+    for (size_t i = 0; i < n; i++) {
+        slot s = { 0 };
+        const bool good = one_cell(&w, &t->sc->column[column], c->words, (int64_t)i, &s);
+        c->word_val[i] = s.val;
+        c->word_code[i] = good ? s.code : -1;
+    }
+    return PV_OK;
+}
+
+/* ---- one load ------------------------------------------------------------ */
+pv_status pvi_table_open(pvi_table *t, struct pv_load *job, const pvi_schema *sc, pvi_cells *cells)
+{
+    *t = (pvi_table) { .job = job, .sc = sc, .cells = cells };
+    t->rounds = (pvi_rounds) { .job = job, .arg = t, .fill = fill, .refuse = refuse };
+    bool numbers = true;
+    for (int64_t i = 0; i < sc->count; i++) {
+        t->slots += sc->column[i].type == PVI_COL_NUMBER || sc->column[i].type == PVI_COL_CATEGORY;
+        numbers &= sc->column[i].type != PVI_COL_CATEGORY;
+    }
+    if (t->slots == 0) return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no feature in any row", job->name);
+    const pv_status s = pvi_build_begin(job, sc->features);
+    if (s != PV_OK) return s;
+    t->whole = numbers && pvi_build_takes_rows(job->out);
+    return pvi_rounds_open(&t->rounds, t->slots);
+}
+
+pv_status pvi_table_run(pvi_table *t, int64_t rows, double before, double after)
+{
+    pv_status s = PV_OK;
+    for (int64_t i = 0; i < t->sc->count && s == PV_OK; i++) {
+        const pvi_cells *c = &t->cells[i];
+        if (c->words && c->kind != PVI_CELL_NONE && c->words->count <= rows) s = look_up(t, i);
+    }
+    if (s == PV_OK) s = pvi_rounds_run(&t->rounds, rows, before, after);
+    free_words(t);
+    t->row0 += rows;
+    return s;
+}
+
+void pvi_table_close(pvi_table *t)
+{
+    if (t->job) pvi_rounds_close(&t->rounds);
+}
