@@ -24,8 +24,8 @@ const pv_param pvi_data_params[] = {
       NULL },
     { "bias", PV_F64, AT(bias), 1, 0, 1e3, true, "value of the constant column, before the row is normed; 0: none",
       NULL },
-    { "layout", PV_ENUM, AT(layout), 0, 0, 0, false, "rows in memory; auto: dense up to 1024 features",
-      "auto|dense|sparse" },
+    { "layout", PV_ENUM, AT(layout), 0, 0, 0, false,
+      "rows in memory; auto: dense up to 1024 features, images and arrays always", "auto|dense|sparse" },
     { "outside", PV_ENUM, AT(outside), 0, 0, 0, true,
       "values outside the declaration: refuse the file, clamp numbers, or treat as missing", "error|clamp|missing" },
     { "messages", PV_ENUM, AT(messages), 0, 0, 0, false,
@@ -194,6 +194,7 @@ static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
     if (s == PV_OK) s = pvi_source_open(job->ctx, job->file[0], job->cfg->max_expansion, &job->src);
     if (s == PV_OK) s = choose(job, &reader);
     if (s == PV_OK && job->files > 1 && !reader->parts) s = one_file_only(job, reader);
+    if (s == PV_OK) job->dense = reader->dense;
     if (s == PV_OK) s = reader->read(NULL, job);
     if (s == PV_OK) s = pvi_build_end(job->out, m);
     if (s == PV_OK) s = pvi_image_check(job, (*m)->domain.p - (job->cfg->bias != 0));

@@ -5,7 +5,7 @@
  *   dictionary.c   declared words (labels, categories) to codes           pvi_dictionary
  *   schema.c       the declared columns of a table                        pvi_schema
  *   matrix.c       rows appended in file order                            pvi_build_*
- *   row_norm.c     the factor that bounds the norm of a row               pvi_row_scale */
+ *   row_norm.c     a bound on the norm of a row                           pvi_row_bound */
 #ifndef PVI_READER_H
 #define PVI_READER_H
 #include "load.h"
@@ -161,6 +161,7 @@ struct pv_load {
     pvi_label_rule label;     /* filled by the reader                                                       */
     bool counted;             /* set by the reader: the number of columns came from the file               */
     bool labelled;            /* set by the reader: the file has labels                                     */
+    bool dense;               /* set from the reader's: rows stay dense, however many features there are   */
     const float *level;       /* images whose values are those of 256 bytes: set before pvi_build_begin            */
     pvi_builder *out;
 };
@@ -256,9 +257,9 @@ typedef struct pvi_row_norm {
     float bias;
 } pvi_row_norm;
 pvi_row_norm pvi_row_norm_of(const pvi_data_cfg *cfg);
-/* Factor s for the row (v, bias) such that the floats (float)(s v_j) have norm <= bound, checked without
- * rounding errors in our favour; *norm is an upper bound of that norm, at most bound. */
-double pvi_row_scale(const pvi_row_norm *b, const float *v, int64_t n, float *norm);
+/* A float at or above the norm of the row (v, bias), without rounding errors in our favour; `bound` itself where the
+ * row is just as long; infinite where no float is large enough. */
+float pvi_row_bound(const pvi_row_norm *b, const float *v, int64_t n);
 
 /* ---- digest (digest.c) ----------------------------------------------------------------------------------------- */
 pv_status pvi_digest(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_matrix *m);

@@ -346,6 +346,7 @@ pv_status pv_transform_room(pv_oracle *o)
     pvi_matrix *t = &o->transformed;
     if (t->x) return PV_OK;
     *t = (pvi_matrix) { .ctx = o->ctx, .domain = o->m->domain, .ld = o->dom.p, .y = o->m->y };
+    t->domain.row_norm = INFINITY; /* bias and gain are applied: rows are what they are */
     t->norm = pv_arena_get(o->arena, sizeof(float) * n);
     if (t->norm) t->x = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
     return t->x ? PV_OK : pvi_nomem(o->ctx);
