@@ -85,7 +85,8 @@ static void grad_task(void *arg, int64_t task, int thread)
                                .ld = b->p,
                                .x = b->x + first * b->p,
                                .y = b->y + first,
-                               .norm = b->norm + first };
+                               .norm = b->norm + first,
+                               .bound = INFINITY };
         memset(g, 0, sizeof *g * (size_t)b->p);
         pv_model_glm.grad_sum(&b->st, &b->cfg, &rows, 1.0, g, &b->thread[thread].bad, b->thread[thread].scratch);
         pvi_grid_add(g, b->spacing, b->thread[thread].acc, b->p);

@@ -99,14 +99,14 @@ int main(int argc, char **argv)
     cfg.augment = 1;
     if (m->open(&cfg, &dom, ctx) != PV_OK) return 1;
     const int64_t d = cfg.net.d;
-    float *x = get(sizeof *x * (size_t)(ROWS * p)), *y = get(sizeof *y * ROWS), *g = get(sizeof *g * (size_t)d),
-          sink = 0;
+    float *x = get(sizeof *x * (size_t)(ROWS * p)), *y = get(sizeof *y * ROWS), *norm = get(sizeof *norm * ROWS);
+    float *g = get(sizeof *g * (size_t)d), sink = 0;
     double *w = get(sizeof *w * (size_t)d), best[3] = { INFINITY, INFINITY, 0 };
     int64_t pick[GROUPS * GROUP], bad = 0;
     void *st = get(m->head.state_size), *scratch = get(m->scratch(&cfg, &dom, GROUP));
     pv_arena *a = pvi_arena_create(ctx);
     for (int64_t i = 0; i < ROWS * p; i++) x[i] = next() % 5 ? 0.0f : (float)((double)(next() >> 40) * 0x1p-24) / 9;
-    for (int64_t i = 0; i < ROWS; i++) y[i] = (float)(next() % 10);
+    for (int64_t i = 0; i < ROWS; i++) y[i] = (float)(next() % 10), norm[i] = 1.0f;
     for (int i = 0; i < GROUPS * GROUP; i++) pick[i] = (int64_t)(next() % ROWS);
     m->start(&cfg, &dom, w);
     if (m->begin(st, &cfg, &dom, w, 0, a) != PV_OK) return 1;
@@ -114,7 +114,9 @@ int main(int argc, char **argv)
         for (int kind = 0; kind < 2; kind++) {
             const double t = seconds();
             for (int b = 0; b < GROUPS; b++) {
-                const pv_rows v = { .n = GROUP, .p = p, .ld = p, .x = x, .y = y, .pick = pick + b * GROUP };
+                const pv_rows v = {
+                    .n = GROUP, .p = p, .ld = p, .x = x, .y = y, .norm = norm, .bound = 1, .pick = pick + b * GROUP
+                };
                 m->grad_sum(st, &cfg, &v, kind ? 1.0 : (double)INFINITY, g, &bad, scratch);
             }
             best[kind] = fmin(best[kind], (seconds() - t) / (GROUPS * GROUP));

@@ -78,9 +78,14 @@ int main(int argc, char **argv)
             for (int kind = 0; kind < 2; kind++) {
                 const double t = seconds();
                 for (int b = 0; b < BATCHES; b++) {
-                    const pv_rows v = {
-                        .n = batch, .p = p, .ld = p, .x = x, .y = y, .norm = norm, .pick = pick + b * batch
-                    };
+                    const pv_rows v = { .n = batch,
+                                        .p = p,
+                                        .ld = p,
+                                        .x = x,
+                                        .y = y,
+                                        .norm = norm,
+                                        .bound = INFINITY,
+                                        .pick = pick + b * batch };
                     if (kind) pv_model_softmax.grad_sum(&st, NULL, &v, 0.5, g, &bad, scratch);
                     else sum += read_rows(&v);
                 }

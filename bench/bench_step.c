@@ -61,10 +61,9 @@ static void fill(pvi_matrix *m)
     };
     m->ld = P;
     m->byte = malloc((size_t)N * P);
-    m->gain = malloc(sizeof(double) * N);
     m->y = calloc(N, sizeof(float));
     m->norm = calloc(N, sizeof(float));
-    if (!m->byte || !m->gain || !m->y || !m->norm) abort();
+    if (!m->byte || !m->y || !m->norm) abort();
     memset(m->digest, '0', 64);
     for (int64_t i = 0; i < (int64_t)N * P; i++) {
         seed ^= seed << 13;
@@ -73,7 +72,7 @@ static void fill(pvi_matrix *m)
         m->byte[i] = seed % 5 ? 0 : (uint8_t)(seed >> 56);
     }
     for (int b = 0; b < 256; b++) m->level[b] = (float)(b / 255.0);
-    for (int64_t i = 0; i < N; i++) m->y[i] = (float)(i % 10), m->norm[i] = 1.0f, m->gain[i] = 1.0 / 9;
+    for (int64_t i = 0; i < N; i++) m->y[i] = (float)(i % 10), m->norm[i] = 9.0f;
 }
 
 /* Seconds a step takes with these settings. */
@@ -140,6 +139,6 @@ int main(int argc, char **argv)
     fflush(stdout);
     peers(argc > 3 ? argv[3] : "bench/peers/net_peer.py", on);
     pv_ctx_free(ctx);
-    free(m.byte), free(m.gain), free(m.y), free(m.norm);
+    free(m.byte), free(m.y), free(m.norm);
     return on > 0 ? 0 : 1;
 }

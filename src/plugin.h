@@ -49,7 +49,7 @@ typedef enum pv_relation { PV_REL_ZERO_OUT = 1, PV_REL_REPLACE = 2 } pv_relation
 typedef struct pv_domain {
     int64_t n;         /* rows                                                     */
     int64_t p;         /* columns the model sees, bias included                    */
-    double row_norm;   /* R: ||x_i|| <= R for every stored row, bias included      */
+    double row_norm;   /* R: ||x_i|| <= R for every row as the model sees it, bias included */
     bool max_norm;     /* R bounds the largest |x_ij| of a row, not its length     */
     int64_t classes;   /* 2: y in {-1,+1}; k > 2: y in {0..k-1}; 0: real y         */
     double y_lo, y_hi; /* bounds of a real label                                 */
@@ -60,12 +60,16 @@ typedef struct pv_domain {
 
 /* A view of units: today a unit is one row, at its place in the whole table, which depends on no thread and no
  * process: pick[i], or first + i.  Everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
- * Row i of the view is stored row r = pick ? pick[i] : i:
- *   dense  x[r*ld .. r*ld+p)          CSR  idx/val[ptr[r] .. ptr[r+1])
- *   pixels x_j = (float)(gain[r] level[byte[r*ld+j]]), no bias column; only for a model that is PV_PIXELS
- * Stored values are finite and ||x_r|| <= norm[r] <= domain.row_norm.           */
+ * Row i of the view is stored row r = pick ? pick[i] : i.  Rows are stored raw, as they came: the model sees
+ *   x = s (v, b),  b the bias (0: there is no such column),  s the gain, a function of norm[r], bound and unit
+ *   (model.h)
+ *   dense  v = x[r*ld .. r*ld+q)      CSR  idx/val[ptr[r] .. ptr[r+1])      q = p, or p - 1 with a bias
+ *   pixels v_j = level[byte[r*ld+j]]; only for a model that is PV_PIXELS
+ * Indices of a CSR row ascend.  Nothing behind the q-th value of a dense row may be read.  Stored values are finite,
+ * whatever their size, and ||(v, b)|| <= norm[r] (data.norm=max: the largest of them), which is infinite where no
+ * float is large enough; a row with a negative norm adds nothing.  s norm[r] <= bound <= domain.row_norm.    */
 typedef struct pv_rows {
-    int64_t n, p;
+    int64_t n, p; /* p: columns the model sees, bias included */
     const float *x;
     int64_t ld;
     const int64_t *ptr;
@@ -73,11 +77,12 @@ typedef struct pv_rows {
     const float *val;
     const float *y;
     const float *norm;
+    float bound, bias; /* bound: the largest float <= R; INFINITY: rows are what they are, s = 1 */
+    bool unit;         /* every row but one of zeros gets the norm `bound`, not only longer ones */
     const int64_t *pick;
     int64_t first; /* place in the whole table of row 0 of the view, where pick is NULL */
     const uint8_t *byte;
     const float *level; /* of the 256 bytes */
-    const double *gain;
 } pv_rows;
 
 struct pv_load; /* what a reader gets and fills: src/data/reader.h               */
@@ -87,6 +92,7 @@ typedef struct pv_reader_ops {
     pv_status (*read)(const void *cfg, struct pv_load *job);
     bool tables; /* what a schema declares                                               */
     bool images; /* without a declaration                                                */
+    bool dense;  /* a value for every feature: rows stay dense, however many there are    */
     /* Optional: a set is several files, named PREFIX1SUFFIX, PREFIX2SUFFIX, ... up to so many. */
     const char *part_prefix, *part_suffix;
     int parts;

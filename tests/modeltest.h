@@ -73,7 +73,9 @@ static inline void mt_free(mt_rows *t)
 
 static inline pv_rows mt_view(const mt_rows *t, bool dense, bool pick)
 {
-    pv_rows v = { .n = t->n, .p = t->p, .y = t->y, .norm = t->norm, .pick = pick ? t->pick : NULL };
+    pv_rows v = {
+        .n = t->n, .p = t->p, .y = t->y, .norm = t->norm, .bound = INFINITY, .pick = pick ? t->pick : NULL
+    };
     if (dense) {
         v.x = t->x;
         v.ld = t->ld;

@@ -2,7 +2,9 @@
  *
  *   (1) tags     of every 1 KiB block of every array, four 64-bit words under the key K2 (digest_tags.kernel.c)
  *   (2) leaf_j   = BLAKE2b(K, array, j, tags of 256 blocks)
- *   (3) digest   = BLAKE2b(K, "privet data 1", sizes, leaf_0, leaf_1, ...)         K2 = ChaCha20(BLAKE2b(K, "tags"))
+ *   (3) digest   = BLAKE2b(K, "privet data 2", sizes, leaf_0, leaf_1, ...)         K2 = ChaCha20(BLAKE2b(K, "tags"))
+ * The arrays are the rows as they came: values without scaling or bias, whatever lies between the rows in memory, and
+ * labels.  Settings that shape what the model sees of a row (norm, bias, R) do not enter.
  *
  * K is a secret of the data's owner: whoever sees only the digest cannot try out guesses for a small table or
  * a single row, which a bare hash would allow.  Two different tables get the same tags with probability at
@@ -138,9 +140,10 @@ static pv_status find_key(pv_ctx *ctx, const pvi_data_cfg *cfg, uint8_t key[PVI_
 typedef struct piece {
     const char *data;
     size_t size;
+    size_t line, stride; /* bytes of a line, and from one to the next; 0: in one piece; else floats of the caller */
     int64_t leaves;
 } piece;
-enum { PLAIN = 5, PIECES = 8 }; /* the last three: images as bytes */
+enum { PLAIN = 5, PIECES = 7, GATHER = 16 }; /* the last two pieces: images as bytes; blocks gathered at a time */
 
 typedef struct tree {
     const uint8_t *key;
@@ -150,6 +153,44 @@ typedef struct tree {
     uint8_t (*leaf)[PVI_HASH_SIZE];
 } tree;
 
+/* n bytes of a piece from byte `from` on, to a place without gaps.  They are floats, and their zeros lose the sign that
+ * stored ones do not have. */
+static void gather(const piece *p, size_t from, size_t n, uint8_t *to)
+{
+    for (size_t done = 0; done < n;) {
+        const size_t at = (from + done) % p->line, left = p->line - at, some = n - done < left ? n - done : left;
+        memcpy(to + done, p->data + (from + done) / p->line * p->stride + at, some);
+        done += some;
+    }
+    for (size_t i = 0; i < n; i += sizeof(float)) {
+        float v;
+        memcpy(&v, to + i, sizeof v);
+        v += 0.0f;
+        memcpy(to + i, &v, sizeof v);
+    }
+}
+
+/* Tags of n bytes of a piece; the last block of an array is filled up with zeros, and the sizes in (3) tell. */
+static size_t tag_blocks(const tree *t, const piece *p, size_t from, size_t n, uint64_t *tag)
+{
+    uint8_t some[GATHER * PVI_TAG_BLOCK];
+    size_t done = 0;
+    if (!p->stride) {
+        t->tags(t->tag_key, p->data + from, n / PVI_TAG_BLOCK, tag);
+        done = n / PVI_TAG_BLOCK;
+    }
+    while (done * PVI_TAG_BLOCK < n) {
+        const size_t left = n - done * PVI_TAG_BLOCK, take = left < sizeof some ? left : sizeof some;
+        const size_t blocks = (take + PVI_TAG_BLOCK - 1) / PVI_TAG_BLOCK;
+        if (p->stride) gather(p, from + done * PVI_TAG_BLOCK, take, some);
+        else memcpy(some, p->data + from + done * PVI_TAG_BLOCK, take);
+        memset(some + take, 0, blocks * PVI_TAG_BLOCK - take);
+        t->tags(t->tag_key, some, blocks, tag + done * PVI_TAG_LANES);
+        done += blocks;
+    }
+    return done;
+}
+
 static void hash_leaf(void *arg, int64_t k, int thread)
 {
     const tree *t = arg;
@@ -158,14 +199,7 @@ static void hash_leaf(void *arg, int64_t k, int thread)
     (void)thread;
     for (; where[1] >= (uint64_t)p->leaves; where[0]++, p++) where[1] -= (uint64_t)p->leaves;
     const size_t from = (size_t)where[1] * LEAF, n = p->size - from < LEAF ? p->size - from : LEAF;
-    size_t blocks = n / PVI_TAG_BLOCK;
-    t->tags(t->tag_key, p->data + from, blocks, tag);
-    if (n % PVI_TAG_BLOCK) { /* the last block of an array, filled up with zeros; the sizes in (3) tell */
-        uint8_t rest[PVI_TAG_BLOCK] = { 0 };
-        memcpy(rest, p->data + from + blocks * PVI_TAG_BLOCK, n % PVI_TAG_BLOCK);
-        t->tags(t->tag_key, rest, 1, tag + blocks * PVI_TAG_LANES);
-        blocks++;
-    }
+    const size_t blocks = tag_blocks(t, p, from, n, tag);
     pvi_hasher h;
     pvi_hash_begin(&h, t->key, PVI_KEY_SIZE);
     pvi_hash_add(&h, where, sizeof where);
@@ -173,17 +207,22 @@ static void hash_leaf(void *arg, int64_t k, int thread)
     pvi_hash_end(&h, t->leaf[k]);
 }
 
+static int64_t features(const pvi_matrix *m)
+{
+    return m->domain.p - (m->bias != 0.0f);
+}
+
 static int64_t cut_pieces(const pvi_matrix *m, tree *t)
 {
-    const size_t n = (size_t)m->domain.n, e = m->ptr ? (size_t)m->ptr[n] : 0;
-    const piece all[PIECES] = { { (const char *)m->x, m->x ? n * (size_t)m->ld * 4 : 0, 0 },
-                                { (const char *)m->ptr, m->ptr ? (n + 1) * 8 : 0, 0 },
-                                { (const char *)m->idx, e * 4, 0 },
-                                { (const char *)m->val, e * 4, 0 },
-                                { (const char *)m->y, n * 4, 0 },
-                                { (const char *)m->byte, m->byte ? n * (size_t)m->ld : 0, 0 },
-                                { (const char *)m->level, m->byte ? sizeof m->level : 0, 0 },
-                                { (const char *)m->gain, m->byte ? n * 8 : 0, 0 } };
+    const size_t n = (size_t)m->domain.n, e = m->ptr ? (size_t)m->ptr[n] : 0, line = (size_t)features(m) * 4;
+    const size_t stride = m->borrowed ? (size_t)m->ld * 4 : 0;
+    const piece all[PIECES] = { { (const char *)m->x, m->x ? n * line : 0, line, stride, 0 },
+                                { (const char *)m->ptr, m->ptr ? (n + 1) * 8 : 0, 0, 0, 0 },
+                                { (const char *)m->idx, e * 4, 0, 0, 0 },
+                                { (const char *)m->val, e * 4, 0, 0, 0 },
+                                { (const char *)m->y, n * 4, 0, 0, 0 },
+                                { (const char *)m->byte, m->byte ? n * (size_t)m->ld : 0, 0, 0, 0 },
+                                { (const char *)m->level, m->byte ? sizeof m->level : 0, 0, 0, 0 } };
     int64_t leaves = 0;
     for (int i = 0; i < PIECES; i++) {
         t->piece[i] = all[i];
@@ -195,8 +234,8 @@ static int64_t cut_pieces(const pvi_matrix *m, tree *t)
 
 static void hash_root(const tree *t, const pvi_matrix *m, int64_t leaves, char out[65])
 {
-    static const char what[] = "privet data 1";
-    uint64_t head[2 + PIECES] = { (uint64_t)m->domain.n, (uint64_t)m->domain.p };
+    static const char what[] = "privet data 2";
+    uint64_t head[2 + PIECES] = { (uint64_t)m->domain.n, (uint64_t)features(m) };
     uint8_t root[PVI_HASH_SIZE];
     pvi_hasher h;
     const size_t pieces = m->byte ? PIECES : PLAIN;

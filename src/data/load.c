@@ -25,8 +25,8 @@ const pv_param pvi_data_params[] = {
       NULL },
     { "bias", PV_F64, AT(bias), 1, 0, 1e3, true, "value of the constant column, before the row is normed; 0: none",
       NULL },
-    { "layout", PV_ENUM, AT(layout), 0, 0, 0, false, "rows in memory; auto: dense up to 1024 features",
-      "auto|dense|sparse" },
+    { "layout", PV_ENUM, AT(layout), 0, 0, 0, false,
+      "rows in memory; auto: dense up to 1024 features, images and arrays always", "auto|dense|sparse" },
     { "outside", PV_ENUM, AT(outside), 0, 0, 0, true,
       "values outside the declaration: refuse the file, clamp numbers, or treat as missing", "error|clamp|missing" },
     { "messages", PV_ENUM, AT(messages), 0, 0, 0, false,
@@ -193,6 +193,7 @@ static pv_status read_files(struct pv_load *job, const char *const *path, int64_
         job->src = NULL;
         s = pvi_source_open(job->ctx, job->file[job->part], cfg->max_expansion, &job->src);
         if (s == PV_OK && !reader) s = choose(job, &reader);
+        if (s == PV_OK) job->dense = reader->dense;
         if (s == PV_OK) s = reader->read(NULL, job);
     }
     if (s != PV_OK) return s;

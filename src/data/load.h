@@ -48,14 +48,16 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
     pv_ctx *ctx;
     pv_domain domain;
     int64_t ld;
-    float *x; /* dense, 64-byte aligned                                                */
+    const float *x; /* dense: rows as they came, pv_rows in plugin.h                              */
+    bool borrowed;  /* x is the caller's                                                          */
     int64_t *ptr;
     int32_t *idx;
     float *val;    /* CSR                                                                   */
-    uint8_t *byte; /* pixels, ld of them a row: x_ij = (float)(gain_i level[byte_ij])             */
-    double *gain;
+    uint8_t *byte; /* pixels, ld of them a row                                                    */
     float level[256];
     float *y, *norm;
+    float bias;       /* of every row; 0: there is no such column                                  */
+    bool unit;        /* data.norm=unit                                                            */
     pvi_shape pixels; /* of the images in the file, before data.transform                            */
     bool has_labels;
     bool features_measured; /* p came from the file                                                 */

@@ -9,17 +9,17 @@
  * spread in place, and past DENSE_FEATURES they become sparse.  The final layout and content depend
  * on the file alone, not on where the chunks were cut.
  *
- * Images for a model that takes bytes stay bytes, a quarter of the memory, with the factor of each row's norm beside
- * them: the floats are the same.  Images may be transformed row by row on the way in (scatter.c); the rows are then
- * dense.
+ * Rows are stored as they came, neither scaled nor with a column for the bias; a bound on the norm of each, bias
+ * included, stands beside them (row_norm.c).  What the model sees of a row follows from both (row.c).
  *
- * Norming (row_norm.c) happens here, as rows are copied; see there for why it leaks nothing. */
+ * Images for a model that takes bytes stay bytes, a quarter of the memory: the values are the same.  Images may be
+ * transformed row by row on the way in (scatter.c); the rows are then dense. */
 #include "reader.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGN = 64, PAD = 64, DENSE_FEATURES = 1024, PIECE = 4 << 20, HUGE_FROM = 8 << 20 };
+enum { ALIGN = 64, DENSE_FEATURES = 1024, PIECE = 4 << 20, HUGE_FROM = 8 << 20 };
 
 typedef struct array {
     void *raw; /* owned */
@@ -27,7 +27,7 @@ typedef struct array {
     size_t cap;
 } array;
 
-enum { X, PTR, IDX, VAL, Y, NORM, GAIN, ARRAYS };
+enum { X, PTR, IDX, VAL, Y, NORM, ARRAYS };
 
 struct pvi_builder {
     pv_ctx *ctx;
@@ -38,9 +38,12 @@ struct pvi_builder {
     bool labelled;      /* it has labels                         */
     const float *apart; /* labels that come apart; NULL: those of the segments */
     int64_t aparts;
+    const float *borrowed; /* rows that stay where they are; NULL: X holds them */
+    int64_t borrowed_ld;
     pvi_row_norm row_norm;
-    int64_t features, rows, entries; /* entries: CSR, bias included */
-    bool measured, dense, bias;
+    int64_t features, rows, entries; /* entries: CSR */
+    bool measured, dense;
+    bool stays;  /* dense, whatever the number of features */
     bool pixels; /* X holds bytes; dense as well */
     float level[256];
     array a[ARRAYS];
@@ -72,8 +75,8 @@ static void move(char *to, char *from, size_t used)
 
 static bool get_array(pv_ctx *ctx, size_t cap, array *out)
 {
-    if (cap > PTRDIFF_MAX - ALIGN - PAD) return false;
-    void *raw = pvi_raw(ctx, cap + ALIGN + PAD);
+    if (cap > PTRDIFF_MAX - ALIGN) return false;
+    void *raw = pvi_raw(ctx, cap + ALIGN);
     if (!raw) return false;
     *out = (array) { raw, (char *)(((uintptr_t)raw + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1)), cap };
 #ifdef MADV_HUGEPAGE
@@ -119,7 +122,7 @@ static size_t bytes(double count, size_t size)
 
 static size_t row_bytes(const pvi_builder *b)
 {
-    return b->pixels ? (size_t)b->features : (size_t)(b->features + b->bias) * sizeof(float);
+    return b->pixels ? (size_t)b->features : (size_t)b->features * sizeof(float);
 }
 
 /* Room for `rows` and `entries` in all, guessing the rest of the file from `fraction`. */
@@ -133,8 +136,7 @@ static pv_status reserve_all(pvi_builder *b, int64_t rows, int64_t entries, doub
     pv_status s = reserve(b, Y, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
     if (s == PV_OK) s = reserve(b, NORM, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
     if (s != PV_OK) return s;
-    if (b->pixels) s = reserve(b, GAIN, bytes((double)b->rows, 8), bytes((double)rows, 8), bytes(r, 8));
-    if (s != PV_OK) return s;
+    if (b->borrowed) return PV_OK;
     if (b->dense) return reserve(b, X, bytes((double)b->rows, size), bytes((double)rows, size), bytes(r, size));
     if (!b->a[PTR].raw) {
         if ((s = reserve(b, PTR, 0, 8, 8)) != PV_OK) return s;
@@ -149,26 +151,24 @@ static pv_status reserve_all(pvi_builder *b, int64_t rows, int64_t entries, doub
 /* ---- a larger number of features -------------------------------------------------------------------- */
 static pv_status spread(pvi_builder *b, int64_t features)
 {
-    const size_t old = (size_t)(b->features + b->bias), new = (size_t)(features + b->bias), f = (size_t)b->features;
+    const size_t old = (size_t)b->features, new = (size_t)features;
     pv_status s =
         reserve(b, X, (size_t)b->rows * old * 4, (size_t)b->rows * new * 4, bytes(1.2 * (double)b->rows, new * 4));
     if (s != PV_OK) return s;
     float *x = f32(b, X);
     for (size_t r = (size_t)b->rows; r-- > 0;) { /* from the end: no row is overwritten before it has moved */
-        const float bias = b->bias ? x[r * old + f] : 0.0f;
-        memmove(x + r * new, x + r * old, f * 4);
-        memset(x + r * new + f, 0, (new - f) * 4);
-        if (b->bias) x[r * new + new - 1] = bias;
+        memmove(x + r * new, x + r * old, old * 4);
+        memset(x + r * new + old, 0, (new - old) * 4);
     }
     return PV_OK;
 }
 
 static pv_status to_sparse(pvi_builder *b)
 {
-    const int64_t ld = b->features + b->bias;
+    const int64_t ld = b->features;
     const float *x = f32(b, X);
     int64_t e = 0;
-    for (int64_t i = 0; i < b->rows * ld; i++) e += x[i] != 0.0f || (b->bias && i % ld == ld - 1);
+    for (int64_t i = 0; i < b->rows * ld; i++) e += x[i] != 0.0f;
     b->dense = false;
     const int64_t rows = b->rows;
     b->rows = 0;
@@ -178,7 +178,7 @@ static pv_status to_sparse(pvi_builder *b)
     e = 0;
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t j = 0; j < ld; j++)
-            if (x[r * ld + j] != 0.0f || j == b->features) {
+            if (x[r * ld + j] != 0.0f) {
                 idx_of(b)[e] = (int32_t)j;
                 f32(b, VAL)[e++] = x[r * ld + j];
             }
@@ -195,15 +195,16 @@ bool pvi_data_is_sparse(const pvi_data_cfg *cfg, int64_t p)
     const int64_t features = p - (cfg->bias != 0.0);
     const pv_reader_ops *named =
         (const pv_reader_ops *)(const void *)pv_find(PV_KIND_reader, cfg->format ? cfg->format : "");
-    const bool image = (named && named->images) || cfg->image || cfg->transform != PVI_TRANSFORM_NONE;
+    const bool stays =
+        (named && (named->images || named->dense)) || cfg->image || cfg->transform != PVI_TRANSFORM_NONE;
     return cfg->layout == PVI_LAYOUT_SPARSE ||
-           (cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES && !image);
+           (cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES && !stays);
 }
 
 static pv_status widen(pvi_builder *b, int64_t features)
 {
     pv_status s = PV_OK;
-    if (b->dense && b->cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES) {
+    if (b->dense && !b->stays && features > DENSE_FEATURES) {
         if (b->rows > 0) s = to_sparse(b);
         b->dense = false;
     } else if (b->dense && b->rows > 0) {
@@ -216,53 +217,31 @@ static pv_status widen(pvi_builder *b, int64_t features)
 /* ---- appending ---------------------------------------------------------------------------------------- */
 static void place_dense(const pvi_builder *b, const pvi_segment *g)
 {
-    const int64_t ld = b->features + b->bias;
+    const int64_t ld = b->features;
     float *x = f32(b, X) + g->row_at * ld, *norm = f32(b, NORM) + g->row_at;
     int64_t from = 0;
     for (int64_t i = 0; i < g->rows; i++, x += ld) {
         const int64_t to = g->end[i];
-        const double s = pvi_row_scale(&b->row_norm, g->val + from, to - from, &norm[i]);
-        memset(x, 0, (size_t)ld * sizeof *x);
-        if (s == 1.0)
+        norm[i] = pvi_row_bound(&b->row_norm, g->idx + from, g->val + from, to - from);
+        if (to - from == ld) { /* a value for every feature, in order */
+            memcpy(x, g->val + from, (size_t)ld * sizeof *x);
+        } else {
+            memset(x, 0, (size_t)ld * sizeof *x);
             for (int64_t j = from; j < to; j++) x[g->idx[j]] = g->val[j];
-        else
-            for (int64_t j = from; j < to; j++) x[g->idx[j]] = (float)(s * (double)g->val[j]);
-        if (b->bias) x[ld - 1] = (float)(s * (double)b->row_norm.bias);
+        }
         from = to;
     }
 }
 
-/* The factor of a row whose zeros count as left out: the order of a sum decides its last bit. */
-static double packed_scale(const pvi_builder *b, const float *row, float *scratch, float *norm)
-{
-    int64_t n = 0;
-    for (int64_t j = 0; j < b->features; j++) {
-        scratch[n] = row[j];
-        n += row[j] != 0.0f;
-    }
-    return pvi_row_scale(&b->row_norm, scratch, n, norm);
-}
-
-static bool has_zero(const float *row, int64_t n)
-{
-    int zeros = 0;
-    for (int64_t j = 0; j < n; j++) zeros |= row[j] == 0.0f;
-    return zeros != 0;
-}
-
+/* A zero has no sign, as where zeros are left out. */
 static void place_rows(const pvi_builder *b, const pvi_segment *g)
 {
-    const int64_t p = b->features, ld = p + b->bias;
-    float *x = f32(b, X) + g->row_at * ld, *norm = f32(b, NORM) + g->row_at;
-    for (int64_t i = 0; i < g->rows; i++, x += ld) {
+    const int64_t p = b->features;
+    float *x = b->borrowed ? NULL : f32(b, X) + g->row_at * p, *norm = f32(b, NORM) + g->row_at;
+    for (int64_t i = 0; i < g->rows; i++) {
         const float *row = g->row + i * g->row_ld;
-        const bool pack = g->packed && has_zero(row, p);
-        const double s = pack ? packed_scale(b, row, x, &norm[i]) : pvi_row_scale(&b->row_norm, row, p, &norm[i]);
-        if (s != 1.0)
-            for (int64_t j = 0; j < p; j++) x[j] = (float)(s * (double)row[j]);
-        else memcpy(x, row, (size_t)p * sizeof *x);
-        for (int64_t j = 0; j < p && pack; j++) x[j] += 0.0f; /* -0 is left out as well */
-        if (b->bias) x[ld - 1] = (float)(s * (double)b->row_norm.bias);
+        norm[i] = pvi_row_bound(&b->row_norm, NULL, row, p);
+        for (int64_t j = 0; x && j < p; j++) x[i * p + j] = row[j] + 0.0f;
     }
 }
 
@@ -270,9 +249,8 @@ static void place_pixels(const pvi_builder *b, const pvi_segment *g)
 {
     uint8_t *x = (uint8_t *)b->a[X].at + g->row_at * b->features;
     float *norm = f32(b, NORM) + g->row_at;
-    double *gain = (double *)(void *)b->a[GAIN].at + g->row_at;
     for (int64_t i = 0, from = 0; i < g->rows; from = g->end[i++]) {
-        gain[i] = pvi_row_scale(&b->row_norm, g->val + from, g->end[i] - from, &norm[i]);
+        norm[i] = pvi_row_bound(&b->row_norm, g->idx + from, g->val + from, g->end[i] - from);
         memcpy(x + i * b->features, g->byte + i * g->stride, (size_t)b->features);
     }
 }
@@ -284,14 +262,10 @@ static void place_sparse(const pvi_builder *b, const pvi_segment *g)
     int64_t *ptr = ptr_of(b) + g->row_at + 1, from = 0, e = g->entry_at;
     for (int64_t i = 0; i < g->rows; i++) {
         const int64_t to = g->end[i];
-        const double s = pvi_row_scale(&b->row_norm, g->val + from, to - from, &norm[i]);
+        norm[i] = pvi_row_bound(&b->row_norm, g->idx + from, g->val + from, to - from);
         memcpy(idx + e, g->idx + from, (size_t)(to - from) * sizeof *idx);
-        for (int64_t j = from; j < to; j++) val[e++] = (float)(s * (double)g->val[j]);
-        if (b->bias) {
-            idx[e] = (int32_t)b->features;
-            val[e++] = (float)(s * (double)b->row_norm.bias);
-        }
-        ptr[i] = e;
+        memcpy(val + e, g->val + from, (size_t)(to - from) * sizeof *val);
+        ptr[i] = e += to - from;
         from = to;
     }
 }
@@ -305,7 +279,7 @@ static const float *labels_of(const pvi_builder *b, const pvi_segment *g)
 static void place_features(void *arg, int64_t k, int thread)
 {
     const pvi_builder *b = arg;
-    const int64_t ld = b->features + b->bias;
+    const int64_t ld = b->features;
     pvi_segment *const *g = b->seg;
     for (int64_t blocks; (blocks = pvi_features_blocks((*g)->rows)) <= k; g++) k -= blocks;
     const int64_t first = k * PVI_FEATURE_ROWS, left = (*g)->rows - first,
@@ -313,11 +287,7 @@ static void place_features(void *arg, int64_t k, int thread)
     float *x = f32(b, X) + ((*g)->row_at + first) * ld, *norm = f32(b, NORM) + (*g)->row_at + first;
     memcpy(f32(b, Y) + (*g)->row_at + first, labels_of(b, *g) + first, (size_t)rows * sizeof *(*g)->y);
     pvi_features_rows(b->map, *g, first, rows, x, ld, thread);
-    for (int64_t i = 0; i < rows; i++, x += ld) {
-        const double s = pvi_row_scale(&b->row_norm, x, b->features, &norm[i]);
-        for (int64_t j = 0; j < b->features && s != 1.0; j++) x[j] = (float)(s * (double)x[j]);
-        if (b->bias) x[ld - 1] = (float)(s * (double)b->row_norm.bias);
-    }
+    for (int64_t i = 0; i < rows; i++, x += ld) norm[i] = pvi_row_bound(&b->row_norm, NULL, x, ld);
 }
 
 static void place(void *arg, int64_t k, int thread)
@@ -351,7 +321,7 @@ pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, d
         seg[i]->row_at = rows;
         seg[i]->entry_at = entries;
         rows += seg[i]->rows;
-        entries += seg[i]->rows && !seg[i]->row ? seg[i]->end[seg[i]->rows - 1] + seg[i]->rows * b->bias : 0;
+        entries += seg[i]->rows && !seg[i]->row ? seg[i]->end[seg[i]->rows - 1] : 0;
         if (seg[i]->max_index > widest) widest = seg[i]->max_index;
     }
     if (b->cfg->rows > 0 && rows > b->cfg->rows)
@@ -410,11 +380,10 @@ pv_status pvi_build_begin(struct pv_load *job, int64_t features)
     b->said = features;
     b->labelled = job->labelled;
     b->row_norm = pvi_row_norm_of(job->cfg);
-    b->bias = b->row_norm.bias != 0.0f;
     b->measured = features < 0;
     b->features = features < 0 ? 0 : features;
-    b->dense = b->cfg->layout == PVI_LAYOUT_DENSE ||
-               (b->cfg->layout == PVI_LAYOUT_AUTO && (b->features <= DENSE_FEATURES || job->image.height));
+    b->stays = b->cfg->layout == PVI_LAYOUT_DENSE || job->dense || (job->image.height && !b->measured);
+    b->dense = b->cfg->layout != PVI_LAYOUT_SPARSE && (b->stays || b->features <= DENSE_FEATURES);
     b->pixels = b->dense && job->level && job->expect->pixels && job->image.height && !b->measured &&
                 b->cfg->layout == PVI_LAYOUT_AUTO && job->cfg->transform == PVI_TRANSFORM_NONE;
     if (b->pixels) memcpy(b->level, job->level, sizeof b->level);
@@ -429,15 +398,11 @@ pv_status pvi_build_begin(struct pv_load *job, int64_t features)
     return pvi_features_open(job, features, &b->map, &b->features);
 }
 
-static void clear_pads(pvi_builder *b, const size_t used[ARRAYS])
+void pvi_build_borrow(pvi_builder *b, const float *x, int64_t ld)
 {
-    for (int i = 0; i < ARRAYS; i++)
-        if (b->a[i].raw) memset(b->a[i].at + used[i], 0, PAD);
-}
-
-static void number_bias(pvi_builder *b) /* written before the last feature was known */
-{
-    for (int64_t r = 0; r < b->rows; r++) idx_of(b)[ptr_of(b)[r + 1] - 1] = (int32_t)b->features;
+    PVI_REQUIRE(b->dense && !b->pixels && !b->map && b->rows == 0 && ld >= b->features);
+    b->borrowed = x;
+    b->borrowed_ld = ld;
 }
 
 static pv_status check_counts(const pvi_builder *b)
@@ -463,18 +428,18 @@ pv_status pvi_build_end(pvi_builder *b, pvi_matrix **out)
         pvi_free(b->ctx, block);
         return pvi_nomem(b->ctx);
     }
-    const int64_t ld = b->features + b->bias;
-    const size_t n = (size_t)b->rows, e = (size_t)b->entries;
-    const size_t used[ARRAYS] = { n * row_bytes(b), (n + 1) * 8, e * 4, e * 4, n * 4, n * 4, n * 8 };
-    clear_pads(b, used);
-    if (!b->dense && b->bias && b->measured) number_bias(b);
     m->ctx = b->ctx;
-    m->domain = (pv_domain) { .n = b->rows, .p = ld, .row_norm = b->cfg->row_norm, .max_norm = b->row_norm.max };
-    m->ld = b->pixels ? b->features : ld;
-    m->x = b->dense && !b->pixels ? f32(b, X) : NULL;
+    m->domain = (pv_domain) { .n = b->rows,
+                              .p = b->features + (b->row_norm.bias != 0.0f),
+                              .row_norm = b->cfg->row_norm,
+                              .max_norm = b->row_norm.max };
+    m->ld = b->borrowed ? b->borrowed_ld : b->features;
+    m->borrowed = b->borrowed != NULL;
+    m->bias = b->row_norm.bias;
+    m->unit = b->row_norm.unit;
+    if (b->dense && !b->pixels) m->x = b->borrowed ? b->borrowed : f32(b, X);
     if (b->pixels) {
         m->byte = (uint8_t *)b->a[X].at;
-        m->gain = (double *)(void *)b->a[GAIN].at;
         memcpy(m->level, b->level, sizeof m->level);
     }
     if (!b->dense) {
@@ -514,6 +479,7 @@ void pvi_matrix_free(pvi_matrix *m)
 
 pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count)
 {
+    const float near = (float)m->domain.row_norm;
     return (pv_rows) { .n = count,
                        .first = first,
                        .p = m->domain.p,
@@ -524,7 +490,9 @@ pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count)
                        .val = m->val,
                        .y = m->y + first,
                        .norm = m->norm + first,
+                       .bound = (double)near > m->domain.row_norm ? nextafterf(near, 0.0f) : near,
+                       .bias = m->bias,
+                       .unit = m->unit,
                        .byte = m->byte ? m->byte + first * m->ld : NULL,
-                       .level = m->level,
-                       .gain = m->gain ? m->gain + first : NULL };
+                       .level = m->level };
 }

@@ -5,7 +5,7 @@
  *   dictionary.c   declared words (labels, categories) to codes           pvi_dictionary
  *   schema.c       the declared columns of a table                        pvi_schema
  *   matrix.c       rows appended in file order                            pvi_build_*
- *   row_norm.c     the factor that bounds the norm of a row               pvi_row_scale */
+ *   row_norm.c     a bound on the norm of a row                           pvi_row_bound */
 #ifndef PVI_READER_H
 #define PVI_READER_H
 #include "load.h"
@@ -148,12 +148,13 @@ typedef struct pvi_segment {
     const float
         *row; /* all values of row i, from row + i row_ld, instead of end, idx and val: pvi_build_takes_rows */
     int64_t row_ld;
-    bool packed; /* ... of which zeros count as left out */
 } pvi_segment;
 typedef struct pvi_builder pvi_builder;
 void *pvi_raw(pv_ctx *ctx, size_t size); /* like pvi_alloc, but not zeroed: pages stay untouched            */
 /* features < 0: measured while reading.  Once for every file; all must agree. */
 pv_status pvi_build_begin(struct pv_load *job, int64_t features);
+/* The rows that follow are row 0, 1, ... of x, and stay there: nothing of them is copied. */
+void pvi_build_borrow(pvi_builder *b, const float *x, int64_t ld);
 /* `fraction` of the file lies behind these rows: for guessing how much room the rest will take. */
 pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, double fraction);
 bool pvi_build_takes_rows(const pvi_builder *b); /* may segments have all values of their rows?             */
@@ -183,6 +184,7 @@ struct pv_load {
     pvi_label_rule label;     /* filled by the reader                                                       */
     bool counted;             /* set by the reader: the number of columns came from the file               */
     bool labelled;            /* set by the reader: the file has labels                                     */
+    bool dense;               /* set from the reader's: rows stay dense, however many features there are   */
     const float *level;       /* images whose values are those of 256 bytes: set before pvi_build_begin            */
     pvi_builder *out;
 };
@@ -285,9 +287,9 @@ typedef struct pvi_row_norm {
     float bias;
 } pvi_row_norm;
 pvi_row_norm pvi_row_norm_of(const pvi_data_cfg *cfg);
-/* Factor s for the row (v, bias) such that the floats (float)(s v_j) have norm <= bound, checked without
- * rounding errors in our favour; *norm is an upper bound of that norm, at most bound. */
-double pvi_row_scale(const pvi_row_norm *b, const float *v, int64_t n, float *norm);
+/* A float at or above the norm of the row (v, bias), without rounding errors in our favour; `bound` itself where the
+ * row is just as long; infinite where no float is large enough. */
+float pvi_row_bound(const pvi_row_norm *b, const int32_t *idx, const float *v, int64_t n); /* idx NULL: 0, 1, ... */
 
 /* ---- digest (digest.c) ----------------------------------------------------------------------------------------- */
 pv_status pvi_digest(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_matrix *m);

@@ -1,22 +1,24 @@
-/* row_norm.c - rows no longer than declared: ||x||_2 <= R holds for the stored floats, not only on paper.
+/* row_norm.c - how long a row is: a float norm[i] >= ||(v, b)|| for every stored row v and bias b, without rounding
+ * errors in our favour.
  *
- *   (1) clip   s = min(1, r / ||v||)      unit   s = r / ||v||  (zero rows stay zero)
- *   (2) r      the largest float <= R, so that the float bound norm[i] <= r <= R
- *   (3) stored x_j = fl32(s v_j) with s = (1 - 2^-22) r / ub, ub >= ||v||, whenever a row is scaled
+ * Rows are stored as they came.  What scales them is the gain that the model derives from norm[i] (row.c (1)).
+ *   (1) norm[i] = ub rounded up to a float, ub >= ||(v, b)|| a double
+ *   (2) r       the largest float <= R; a row that is no longer than r has norm[i] <= r, so that its gain is 1
  *
- * Why (3) is enough: rounding to float changes x_j by at most 2^-24 |s v_j| + 2^-150 (the second term for
- * results below the normal range), so ||x|| <= (1 + 2^-24) s ||v|| + sqrt(p) 2^-150
- * <= (1 + 2^-24)(1 - 2^-22) r + 2^-134 < r, since p < 2^32, r >= 10^-6 and s is off by a few 2^-53 relative.
+ * Squares of floats are exact in double.  Feature j is added to lane j mod 8, so that the sum does not depend on
+ * whether zeros are stored: dense, sparse and borrowed rows get the same norm.  A lane adds at most 2^28 + 1 of them,
+ * and is off by at most that times 2^-53 relative; adding the lanes and the root add less than 2^-48:
+ *   (3) root (1 + 2^-24) >= ||(v, b)|| for every row of at most 2^31 features
+ * That decides whether ||(v, b)|| <= r but for rows within that distance of r.  Those are summed again with the
+ * rounding errors kept (two-sum), and the comparison with r^2, also exact, then errs only on the safe side.  A row of
+ * 0/1 values with ||(v, b)|| = R exactly therefore has norm[i] = r, and is left alone.
+ * A sum of squares of floats neither overflows nor underflows in double; a norm above all floats becomes infinity,
+ * and such a row adds nothing (row.c (2)).
  *
- * Squares of floats are exact in double, and a sum of k of them is off by at most k 2^-53 relative; that decides
- * whether ||v|| <= r but for rows within that distance of r.  Those are summed again with the rounding errors kept
- * (two-sum), and the comparison with r^2, also exact, then errs only on the safe side.  A row of 0/1 values
- * with ||v|| = R exactly is therefore stored unchanged.
+ * With data.norm=max, R bounds the largest |x_j| instead of the length, and norm[i] is the largest of the |v_j| and
+ * |b|, a float already.
  *
- * With data.norm=max, R bounds the largest |x_j| instead of the length: s = min(1, r / max|v_j|) in (1), and
- * norm[i] is max|x_j|, a float already.
- *
- * Privacy  s depends on the row alone, so neighbouring tables differ in one stored row only. */
+ * Privacy  norm[i] depends on the row alone, so neighbouring tables differ in one stored row and its norm only. */
 #include "reader.h"
 
 pvi_row_norm pvi_row_norm_of(const pvi_data_cfg *cfg)
@@ -33,15 +35,19 @@ static double square(float v)
     return (double)v * (double)v; /* exact: 24 + 24 bits */
 }
 
-/* Sum of squares, off by at most (n + 4) 2^-53 relative. */
-static double sum_squares(const pvi_row_norm *b, const float *v, int64_t n)
+enum { LANES = 8 };
+static const double slack = 1.0 + 0x1p-24; /* (3) */
+
+/* idx NULL: v has every feature. */
+static double sum_squares(const pvi_row_norm *b, const int32_t *idx, const float *v, int64_t n)
 {
-    double a[4] = { square(b->bias), 0, 0, 0 };
+    double a[LANES] = { square(b->bias) };
     int64_t j = 0;
-    for (; j + 4 <= n; j += 4)
-        for (int k = 0; k < 4; k++) a[k] += square(v[j + k]);
-    for (; j < n; j++) a[0] += square(v[j]);
-    return (a[0] + a[1]) + (a[2] + a[3]);
+    for (; idx && j < n; j++) a[idx[j] % LANES] += square(v[j]);
+    for (; j + LANES <= n; j += LANES)
+        for (int k = 0; k < LANES; k++) a[k] += square(v[j + k]);
+    for (; j < n; j++) a[j % LANES] += square(v[j]);
+    return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]));
 }
 
 /* Is the exact sum of squares <= r^2?  May say no when it is, never yes when it is not. */
@@ -65,30 +71,17 @@ static float round_up(double x)
     return (double)f < x ? nextafterf(f, INFINITY) : f;
 }
 
-static float largest(const pvi_row_norm *b, const float *v, int64_t n, double s)
+static float largest(const pvi_row_norm *b, const float *v, int64_t n)
 {
-    float most = fabsf((float)(s * (double)b->bias));
-    for (int64_t j = 0; j < n; j++) most = fmaxf(most, fabsf((float)(s * (double)v[j])));
+    float most = fabsf(b->bias);
+    for (int64_t j = 0; j < n; j++) most = fmaxf(most, fabsf(v[j]));
     return most;
 }
 
-static double max_scale(const pvi_row_norm *b, const float *v, int64_t n, float *norm)
+float pvi_row_bound(const pvi_row_norm *b, const int32_t *idx, const float *v, int64_t n)
 {
-    double s = 1.0;
-    *norm = largest(b, v, n, s);
-    if (*norm > b->bound) s = (double)b->bound / (double)*norm;
-    while ((*norm = largest(b, v, n, s)) > b->bound) s *= 1.0 - 0x1p-24;
-    return s;
-}
-
-double pvi_row_scale(const pvi_row_norm *b, const float *v, int64_t n, float *norm)
-{
-    if (b->max) return max_scale(b, v, n, norm);
-    const double sum = sum_squares(b, v, n), r = (double)b->bound;
-    if (sum == 0.0) return *norm = 0.0f, 1.0;
-    const double slack = 1.0 + ((double)n + 16.0) * 0x1p-53, root = sqrt(sum), ub = root * slack;
-    *norm = b->bound;
-    if (!b->unit && ub <= r) return *norm = round_up(ub), 1.0;
-    if (root <= r * slack && root >= r / slack && fits_exactly(b, v, n)) return 1.0; /* on the border, either mode */
-    return r / ub * (1.0 - 0x1p-22);                                                 /* (3) */
+    if (b->max) return largest(b, v, n);
+    const double root = sqrt(sum_squares(b, idx, v, n)), r = (double)b->bound;
+    if (root <= r * slack && root >= r / slack && fits_exactly(b, v, n)) return b->bound; /* on the border: (2) */
+    return round_up(root * slack);                                                        /* (1), (3) */
 }

@@ -1,38 +1,46 @@
 /* glm.c - generalised linear models: the loss of a row is phi(m), a function of one number.
  *
  *   w      weights, a float copy during a query        p      columns
- *   m      y <w,x> for a margin link, <w,x> - y otherwise
+ *   v, b   a stored row, any finite floats, and the bias; z = (v, b)
+ *   norm   float stored with the row, norm >= ||z||     s      gain of the row: x = s z (row.c)
+ *   m      y <w,x> for a margin link, <w,x> - y otherwise, <w,x> = s <w,z>
  *   c      coefficient: the gradient of a row is c x, with c = y phi'(m) or c = phi'(m)
- *   R      declared bound on the row norms             u      2^-24, half the spacing of floats at 1
+ *   a      coefficient of the stored row, a = fl(c s) clipped: what is added is a z
+ *   R      declared bound on the norms of the x         u      2^-24, half the spacing of floats at 1
  *
  * One block of rows at a time goes through three steps while it is in the first-level cache: dot products,
- * phi' of all margins, sum of c_i x_i.  Per-row gradients never exist.
+ * phi' of all margins, sum of a_i z_i.  Neither per-row gradients nor scaled rows ever exist.
  *
- * Clipping (M1).  The norm of a row's gradient is |c| ||x||, so clipping it bounds |c|:
- * (1) |c| norm <= clip,   norm >= ||x|| being what the data folder stored with the row.
- * (2) Where sup|phi'| norm <= clip nothing needs clipping: the bound is sup|phi'| itself, as the largest
- *     float below it.  In particular nothing is clipped if clip >= sup|phi'| R.  The products and quotients
+ * Clipping (M1).  The norm of what a row adds is |a| ||z||, so clipping it bounds |a|, by the norm of the stored row:
+ * (1) |a| norm <= clip.  The gain has no part in it.
+ * (2) Where s = 1 and sup|phi'| norm <= clip nothing needs clipping: the bound is sup|phi'| itself, as the largest
+ *     float below it.  In particular no row with s = 1 is clipped if clip >= sup|phi'| R.  The products and quotients
  *     here are doubles; a norm above clip by their rounding (a factor of 1 + 2^-51) is counted under (5).
  * (3) Elsewhere the bound is t = fl(fl(clip' / norm) (1 - 4u)) with clip' <= clip a float.  Two roundings
- *     each raise by a factor of at most 1 + u, and (1 + u)^2 (1 - 4u) < 1: t norm <= clip in exact arithmetic.
- *     A t below the normal floats, where u does not bound the rounding, becomes 0.
- * (4) A row whose m or c is not finite, or whose norm is negative or NaN, gets c = 0 and is counted.
+ *     each raise by a factor of at most 1 + u, and (1 + u)^2 (1 - 4u) < 1: t norm <= clip in exact arithmetic, for
+ *     every norm, also one below the normal floats.  A t below the normal floats, where u does not bound the
+ *     rounding, becomes 0, so a row longer than 2^126 clip adds nothing; one above all floats is no bound, and a
+ *     stays finite. For s < 1 this costs |c| at most 6u: a row at the bound R whose |phi'| is within 6u of clip / R
+ *     is the only one that notices.
+ * (4) A row whose m or c is not finite, or whose norm is negative, infinite or NaN, gets a = 0 and is counted.
  *     (A margin of +-inf with a finite phi' is a row like any other.)
- * Hence the exact vector c x of every row, c as stored and x as stored, has norm at most clip.
+ * Hence the exact vector a z of every row, a as computed and z as stored, has norm at most clip.
  *
- * Rounding (M2).  Let s_k = c_1 x_1 + ... + c_k x_k exactly, S_k as computed from S_0 = 0 by
- * S_k = fl(S_{k-1} + fl(c_k x_k)) in every coordinate (a fused multiply-add lacks the inner rounding), and
+ * Rounding (M2).  Let s_k = a_1 z_1 + ... + a_k z_k exactly, S_k as computed from S_0 = 0 by
+ * S_k = fl(S_{k-1} + fl(a_k z_k)) in every coordinate (a fused multiply-add lacks the inner rounding), and
  * E_k = ||S_k - s_k||.  Coordinate errors are at most u times the coordinate, so norms behave alike:
  *     E_k <= E_{k-1} + u clip + u (||S_{k-1}|| + (1 + u) clip) <= (1 + u) E_{k-1} + u (k + 1 + u) clip,
  * because ||S_{k-1}|| <= (k-1) clip + E_{k-1}.  Unrolled:
  * (5) E_m <= u (1 + u)^(m+1) m (m + 3)/2 clip,
  *     a factor of two below m gamma_m, and independent of the dimension.  Underflow adds at most 2^-149 per
  *     row and coordinate, so m sqrt(d) 2^-149 <= m sqrt(d) 2^-89 clip, given clip >= 2^-60; (2) adds m 2^-50.
+ * Only the products a z_j enter, and |a z_j| <= clip <= 2^60: they do not overflow however large z is, and where a
+ * or z_j is below the normal floats the product is off by u relative or 2^-150, as any other.
  * g must be zero on entry for the bound to hold.  The floating-point environment is the default one.
  *
- * Zero rows (M3).  Coordinates are summed row after row, never in a tree: a row with c x = 0 leaves every
+ * Zero rows (M3).  Coordinates are summed row after row, never in a tree: a row with a z = 0 leaves every
  * S_k as it was (a sum of -0, which only underflow can give, may become +0: the same number).  The value of each m
- * and c depends on its own row only, not on its place in the block.
+ * and a depends on its own row only, not on its place in the block.
  *
  * (6) Constants: a row's gradient has norm at most sup|phi'| R =: G, the loss is L-smooth with
  *     L = sup|phi''| R^2.
@@ -98,13 +106,14 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     return PV_OK;
 }
 
-pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip)
+pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *rows, double clip)
 {
     double sup[3];
     pvi_link_sup(cfg->link, cfg->link_cfg, sup);
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
     double safe = clip >= sup[0] * s->row_norm ? s->row_norm : pvi_down(clip / sup[0], 1); /* (2) */
     if (isinf(clip)) safe = INFINITY;
+    safe = rows->unit ? 0.0 : fmin(safe, (double)rows->bound); /* s = 1 up to there */
     return (pvi_clip) { .clip = pvi_float_down(clip), .safe = pvi_float_down(safe), .top = pvi_float_down(sup[0]) };
 }
 
@@ -112,23 +121,24 @@ pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double cli
 static void block_coefs(const pvi_glm_state *s, const pvi_glm_cfg *c, const pvi_clip *k, glm_block *b,
                         const pv_rows *rows, int64_t *n_bad)
 {
-    block_margins(s, c, b, rows);
-    block_gather(b, rows, rows->norm, b->norm);
+    block_products(s, b, rows);
+    block_gather(b, rows, rows->y, b->y);
+    block_margins(c, b);
     c->link->eval(c->link_cfg, b->padded, b->m, NULL, b->c, NULL);
-    *n_bad += s->kernel->clip(k, b->padded, b->m, b->norm, c->link->props & PV_MARGIN ? b->y : NULL, b->c);
+    *n_bad += s->kernel->clip(k, b->padded, b->m, b->norm, c->link->props & PV_MARGIN ? b->y : NULL, b->s, b->c);
 }
 
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
                      void *scratch)
 {
     const pvi_glm_state *s = st;
-    const pvi_clip k = pvi_glm_clip(s, cfg, clip);
+    const pvi_clip k = pvi_glm_clip(s, cfg, rows, clip);
     glm_block *b = scratch;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i, PVI_GLM_ROWS);
         block_coefs(s, cfg, &k, b, rows, n_bad);
-        if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, g);
+        if (rows->x) s->kernel->add(b->row, b->n, pvi_stored(rows), rows->bias, b->c, b->ahead, g);
         else s->kernel->csr_add(rows, b->r, b->n, b->c, g);
     }
 }
@@ -139,16 +149,18 @@ static void grid_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
                      int64_t *n_bad, void *scratch)
 {
     const pvi_glm_state *s = st;
-    const pvi_clip k = pvi_glm_clip(s, cfg, clip);
+    const pvi_clip k = pvi_glm_clip(s, cfg, rows, clip);
     const double inverse = 1.0 / spacing;
     glm_block *b = scratch;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i, PVI_GLM_ROWS);
         block_coefs(s, cfg, &k, b, rows, n_bad);
-        for (int64_t j = 0; j < b->n; j++)
+        for (int64_t j = 0; j < b->n; j++) {
             for (int64_t e = rows->ptr[b->r[j]]; e < rows->ptr[b->r[j] + 1]; e++)
                 sum[rows->idx[e]] += llrint((double)b->c[j] * (double)rows->val[e] * inverse);
+            if (rows->bias != 0.0f) sum[rows->p - 1] += llrint((double)b->c[j] * (double)rows->bias * inverse);
+        }
     }
 }
 
@@ -166,7 +178,9 @@ static double value_sum(const void *st, const void *cfg, const pv_rows *rows, vo
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i, PVI_GLM_ROWS);
-        block_margins(st, c, b, rows);
+        block_products(st, b, rows);
+        block_gather(b, rows, rows->y, b->y);
+        block_margins(c, b);
         c->link->eval(c->link_cfg, b->padded, b->m, b->c, NULL, NULL);
         for (int64_t j = 0; j < b->n; j++) sum += (double)b->c[j];
     }
@@ -187,7 +201,8 @@ static void predict(const void *st, const void *cfg, const pv_rows *rows, float 
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i, PVI_GLM_ROWS);
-        block_dots(st, b, rows, score + i);
+        block_products(st, b, rows);
+        memcpy(score + i, b->m, sizeof *score * (size_t)b->n);
     }
 }
 

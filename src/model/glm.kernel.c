@@ -3,7 +3,9 @@
  * dots   a tile of W rows shares the loads of w; their lane sums are reduced together.  A missing row of the
  *        last tile is a repetition of the last row, so every row is computed by the same operations.
  * add    a strip of columns stays in registers while the rows go by, one after the other (M3).
- * clip   (2)-(4) of glm.c. */
+ * gain   row.c (1).
+ * clip   (2)-(4) of glm.c.
+ * The bias is a lane of the last vector of a row, merged in as it is loaded. */
 #include "model/model.h"
 #include "model/simd.h"
 
@@ -13,35 +15,35 @@ enum { STRIP = 8 };
 
 /* Lane sums of the products of `count` rows with w, count / (W/4) folded vectors; rows q, q+4, ... of the tile
  * share a vector, so that the sums come out in order. */
-PVI_INLINE void tile_part(const float *const *row, int q, int64_t p, const float *w, vf *out)
+PVI_INLINE void tile_part(const float *const *row, int q, tail end, const float *w, vf *out)
 {
     enum { K = W / 4 }; /* rows per folded vector */
     vf a[2][K];
     int64_t j = 0;
     for (int k = 0; k < K; k++) a[0][k] = a[1][k] = vset(0.0f);
-    for (; j + W <= p; j += W) {
+    for (; j < end.at; j += W) {
         const vf wj = vload(w + j);
         for (int k = 0; k < K; k++) {
             a[0][k] = vfma(vload(row[4 * k + q] + j), wj, a[0][k]);
             a[1][k] = vfma(vload(row[4 * k + q + 1] + j), wj, a[1][k]);
         }
     }
-    if (j < p) {
+    if (end.lanes > 0) {
         const vf wj = vload(w + j);
         for (int k = 0; k < K; k++) {
-            a[0][k] = vfma(vload_n(row[4 * k + q] + j, p - j), wj, a[0][k]);
-            a[1][k] = vfma(vload_n(row[4 * k + q + 1] + j, p - j), wj, a[1][k]);
+            a[0][k] = vfma(vload_rest(row[4 * k + q] + j, end.have, end.rest), wj, a[0][k]);
+            a[1][k] = vfma(vload_rest(row[4 * k + q + 1] + j, end.have, end.rest), wj, a[1][k]);
         }
     }
     out[0] = vfold_quads(a[0]);
     out[1] = vfold_quads(a[1]);
 }
 
-static vf dots_tile(const float *const *row, int64_t p, const float *w)
+static vf dots_tile(const float *const *row, tail end, const float *w)
 {
     vf f[4];
-    tile_part(row, 0, p, w, f);
-    tile_part(row, 2, p, w, f + 2);
+    tile_part(row, 0, end, w, f);
+    tile_part(row, 2, end, w, f + 2);
     return vsum_quads(f[0], f[1], f[2], f[3]);
 }
 
@@ -55,62 +57,67 @@ PVI_INLINE void fetch_next(const float *const *row, int64_t n, int64_t from, int
     for (int64_t i = from; i < to && i < -ahead; i++) fetch(row[n + i], first, last, LINE);
 }
 
-static void dots(const float *const *row, int64_t n, int64_t p, const float *w, int64_t ahead, float *m)
+static void dots(const float *const *row, int64_t n, int64_t q, float bias, const float *w, int64_t ahead, float *m)
 {
+    const tail end = tail_of(q, bias);
     int64_t i = 0;
     for (; i + W <= n; i += W) {
-        fetch_next(row, n, i, i + W, 0, p, ahead);
-        vstore(m + i, dots_tile(row + i, p, w));
+        fetch_next(row, n, i, i + W, 0, q, ahead);
+        vstore(m + i, dots_tile(row + i, end, w));
     }
     if (i == n) return;
     const float *last[W];
     for (int64_t k = 0; k < W; k++) last[k] = row[i + k < n ? i + k : n - 1];
-    vstore_n(m + i, dots_tile(last, p, w), n - i);
+    vstore_n(m + i, dots_tile(last, end, w), n - i);
 }
 
-/* Columns of nv vectors, the last with `lanes` lanes; nv is a constant where this is inlined. */
-PVI_INLINE void add_strip(const float *const *row, int64_t n, const float *c, int64_t p, int64_t j, int nv,
-                          int64_t lanes, int64_t ahead, float *g)
+/* Columns of nv vectors, the last with `lanes` lanes, `have` of them in memory; nv is a constant where this is
+ * inlined. */
+PVI_INLINE void add_strip(const float *const *row, int64_t n, const float *c, int64_t q, int64_t j, int nv,
+                          int64_t lanes, int64_t have, vf rest, int64_t ahead, float *g)
 {
-    const int64_t width = (nv - 1) * W + lanes;
+    const int64_t width = (nv - 1) * W + have;
     vf s[STRIP];
     for (int v = 0; v < nv - 1; v++) s[v] = vload(g + v * W);
     s[nv - 1] = vload_n(g + (nv - 1) * W, lanes);
     for (int64_t i = 0; i < n; i++) {
         const float *const x = row[i] + j;
         const vf ci = vset(c[i]);
-        fetch_next(row, n, i, i + 1, p + j, width, ahead);
+        fetch_next(row, n, i, i + 1, q + j, width, ahead);
         for (int v = 0; v < nv - 1; v++) s[v] = vfma(ci, vload(x + v * W), s[v]);
-        s[nv - 1] = vfma(ci, vload_n(x + (nv - 1) * W, lanes), s[nv - 1]);
+        s[nv - 1] = vfma(ci, vload_rest(x + (nv - 1) * W, have, rest), s[nv - 1]);
     }
     for (int v = 0; v < nv - 1; v++) vstore(g + v * W, s[v]);
     vstore_n(g + (nv - 1) * W, s[nv - 1], lanes);
 }
 
-static void add(const float *const *row, int64_t n, int64_t p, const float *c, int64_t ahead, float *g)
+static void add(const float *const *row, int64_t n, int64_t q, float bias, const float *c, int64_t ahead, float *g)
 {
+    const int64_t p = q + (bias != 0.0f);
     for (int64_t j = 0; j < p; j += STRIP * W) {
         const int64_t left = p - j < STRIP * W ? p - j : STRIP * W, nv = (left + W - 1) / W;
-        const int64_t lanes = left - (nv - 1) * W;
+        const int64_t lanes = left - (nv - 1) * W, have = j + left > q ? lanes - 1 : lanes;
+        const vf rest = j + left > q ? vlane(bias, have) : vset(0.0f);
         switch (nv) {
-        case 1: add_strip(row, n, c, p, j, 1, lanes, ahead, g + j); break;
-        case 2: add_strip(row, n, c, p, j, 2, lanes, ahead, g + j); break;
-        case 3: add_strip(row, n, c, p, j, 3, lanes, ahead, g + j); break;
-        case 4: add_strip(row, n, c, p, j, 4, lanes, ahead, g + j); break;
-        case 5: add_strip(row, n, c, p, j, 5, lanes, ahead, g + j); break;
-        case 6: add_strip(row, n, c, p, j, 6, lanes, ahead, g + j); break;
-        case 7: add_strip(row, n, c, p, j, 7, lanes, ahead, g + j); break;
-        default: add_strip(row, n, c, p, j, 8, lanes, ahead, g + j); break;
+        case 1: add_strip(row, n, c, q, j, 1, lanes, have, rest, ahead, g + j); break;
+        case 2: add_strip(row, n, c, q, j, 2, lanes, have, rest, ahead, g + j); break;
+        case 3: add_strip(row, n, c, q, j, 3, lanes, have, rest, ahead, g + j); break;
+        case 4: add_strip(row, n, c, q, j, 4, lanes, have, rest, ahead, g + j); break;
+        case 5: add_strip(row, n, c, q, j, 5, lanes, have, rest, ahead, g + j); break;
+        case 6: add_strip(row, n, c, q, j, 6, lanes, have, rest, ahead, g + j); break;
+        case 7: add_strip(row, n, c, q, j, 7, lanes, have, rest, ahead, g + j); break;
+        default: add_strip(row, n, c, q, j, 8, lanes, have, rest, ahead, g + j); break;
         }
     }
 }
 
 static void csr_dots(const pv_rows *rows, const int64_t *r, int64_t n, const float *w, float *m)
 {
+    const float start = rows->bias != 0.0f ? rows->bias * w[rows->p - 1] : 0.0f;
     for (int64_t i = 0; i < n; i++) {
         const int64_t end = rows->ptr[r[i] + 1];
         int64_t k = rows->ptr[r[i]];
-        float s[4] = { 0 };
+        float s[4] = { start };
         for (; k + 4 <= end; k += 4)
             for (int l = 0; l < 4; l++) s[l] += rows->val[k + l] * w[rows->idx[k + l]];
         for (; k < end; k++) s[0] += rows->val[k] * w[rows->idx[k]];
@@ -120,21 +127,37 @@ static void csr_dots(const pv_rows *rows, const int64_t *r, int64_t n, const flo
 
 static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, const float *c, float *g)
 {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         for (int64_t k = rows->ptr[r[i]]; k < rows->ptr[r[i] + 1]; k++) g[rows->idx[k]] += c[i] * rows->val[k];
+        if (rows->bias != 0.0f) g[rows->p - 1] += c[i] * rows->bias;
+    }
 }
 
-static int64_t clip(const pvi_clip *k, int64_t n, const float *m, const float *norm, const float *y, float *c)
+static bool gain(const pv_rows *rows, int64_t n, const float *norm, float *s, float *m)
+{
+    vi odd = { 0 };
+    for (int64_t i = 0; i < n; i += W) {
+        const vf r = vload(norm + i), si = vgain(r, rows->bound, rows->unit);
+        vstore(s + i, si);
+        vstore(m + i, si * vload(m + i));
+        odd |= vodd(r);
+    }
+    return vany(odd);
+}
+
+static int64_t clip(const pvi_clip *k, int64_t n, const float *m, const float *norm, const float *y, const float *s,
+                    float *c)
 {
     vi bad = { 0 };
     for (int64_t i = 0; i < n; i += W) {
         const vf r = vload(norm + i), mi = vload(m + i);
-        const vf ci = y ? vload(c + i) * vload(y + i) : vload(c + i);
+        const vf c1 = y ? vload(c + i) * vload(y + i) : vload(c + i), ci = s ? c1 * vload(s + i) : c1;
         vf top = (k->clip / r) * 0x1.fffff8p-1f; /* (3): 1 - 2^-22 */
         top = vsel(top >= FLT_MIN, top, vset(0.0f));
-        top = vsel(r <= k->safe, vset(k->top), top); /* (2) */
+        top = vsel(r <= k->safe, vset(k->top), top);        /* (2) */
+        top = vsel(top <= FLT_MAX, top, vset(FLT_MAX));
         const vf size = vabs(ci), cut = vcopysign(vsel(size <= top, size, top), ci);
-        const vi good = (size <= FLT_MAX) & (mi == mi) & (r >= 0.0f); /* (4) */
+        const vi good = (vabs(c1) <= FLT_MAX) & (mi == mi) & (r >= 0.0f) & (r <= FLT_MAX); /* (4) */
         vstore(c + i, vsel(good, cut, vset(0.0f)));
         bad += ~good;
     }
@@ -145,5 +168,5 @@ static int64_t clip(const pvi_clip *k, int64_t n, const float *m, const float *n
 
 extern const pvi_glm_kernel PVI_ISA_NAME(pvi_glm_kernel);
 const pvi_glm_kernel PVI_ISA_NAME(pvi_glm_kernel) = {
-    .dots = dots, .add = add, .csr_dots = csr_dots, .csr_add = csr_add, .clip = clip
+    .dots = dots, .add = add, .csr_dots = csr_dots, .csr_add = csr_add, .gain = gain, .clip = clip
 };

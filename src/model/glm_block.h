@@ -6,19 +6,20 @@
 enum { GLM_PAD = 16, GLM_CACHE = 32 * 1024 };
 
 typedef struct glm_block { /* one thread's scratch */
-    _Alignas(64) float m[PVI_GLM_ROWS], c[PVI_GLM_ROWS], y[PVI_GLM_ROWS], norm[PVI_GLM_ROWS];
+    _Alignas(64) float m[PVI_GLM_ROWS], c[PVI_GLM_ROWS], y[PVI_GLM_ROWS], norm[PVI_GLM_ROWS], s[PVI_GLM_ROWS];
     int64_t r[PVI_GLM_ROWS];            /* stored row numbers, unless dense and consecutive from first on */
     const float *row[2 * PVI_GLM_ROWS]; /* dense: where they start; picked: then those of the next block */
     int64_t first, n, padded;           /* rows; rounded up to 16 */
     int64_t ahead;                      /* for the kernels (model.h) */
 } glm_block;
 
-enum { HESS_ROWS = 64 };
+enum { HESS_ROWS = PVI_SHOWN_ROWS };
 
 typedef struct hess_block { /* with second derivatives */
     glm_block b;
+    pvi_shown seen;                                            /* its rows as the model sees them */
     _Alignas(64) float c2[PVI_GLM_ROWS], norm2[PVI_GLM_ROWS]; /* coefficients of x x'; squared norms, rounded up */
-    _Alignas(64) float t[];                                   /* c_i x_i, rows padded to 16 */
+    _Alignas(64) float t[];                                   /* c_i x_i, rows padded to 16; then room for seen */
 } hess_block;
 
 static inline int64_t block_pad(int64_t n)
@@ -62,12 +63,6 @@ static inline void block_fill(glm_block *b, const pv_rows *rows, int64_t first, 
     else block_run(b, rows);
 }
 
-static inline void block_dots(const pvi_glm_state *s, const glm_block *b, const pv_rows *rows, float *m)
-{
-    if (rows->x) s->kernel->dots(b->row, b->n, rows->p, s->w, b->ahead, m);
-    else s->kernel->csr_dots(rows, b->r, b->n, s->w, m);
-}
-
 /* out[i] = from[r_i], then harmless zeros up to the padded length. */
 static inline void block_gather(const glm_block *b, const pv_rows *rows, const float *from, float *out)
 {
@@ -77,11 +72,29 @@ static inline void block_gather(const glm_block *b, const pv_rows *rows, const f
     for (int64_t i = b->n; i < b->padded; i++) out[i] = 0.0f;
 }
 
-static inline void block_margins(const pvi_glm_state *s, const pvi_glm_cfg *cfg, glm_block *b, const pv_rows *rows)
+/* <(v, b), w> of the block's rows; the padding holds zeros. */
+static inline void block_dots(const pvi_glm_kernel *kernel, glm_block *b, const pv_rows *rows, const float *w)
 {
-    block_dots(s, b, rows, b->m);
+    if (rows->x) kernel->dots(b->row, b->n, pvi_stored(rows), rows->bias, w, b->ahead, b->m);
+    else kernel->csr_dots(rows, b->r, b->n, w, b->m);
     for (int64_t i = b->n; i < b->padded; i++) b->m[i] = 0.0f;
-    block_gather(b, rows, rows->y, b->y);
+}
+
+/* m = <w, x> with x = s (v, b); norm and s as well. */
+static inline void block_products(const pvi_glm_state *st, glm_block *b, const pv_rows *rows)
+{
+    block_dots(st->kernel, b, rows, st->w);
+    block_gather(b, rows, rows->norm, b->norm);
+    if (!st->kernel->gain(rows, b->padded, b->norm, b->s, b->m)) return;
+    for (int64_t i = 0; i < b->n; i++) /* row.c (4) */
+        if (pvi_is_odd(b->norm[i])) {
+            const int64_t r = rows->pick ? b->r[i] : b->first + i;
+            b->m[i] = (float)((double)b->s[i] * pvi_row_dot(rows, r, st->w));
+        }
+}
+
+static inline void block_margins(const pvi_glm_cfg *cfg, glm_block *b)
+{
     if (cfg->link->props & PV_MARGIN)
         for (int64_t i = 0; i < b->padded; i++) b->m[i] *= b->y[i];
     else

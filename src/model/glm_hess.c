@@ -1,5 +1,8 @@
 /* glm_hess.c - second derivatives of generalised linear models.  Names as in glm.c.
  *
+ * Rows are here the floats x that the model sees, bias included, and norm is a bound on the norm of these (row.c
+ * (3)): what is stored may be so large that the square of its norm is not a float.
+ *
  * The Hessian of a row is c x x' with c = y^2 phi''(m) (margin; y^2 = 1) or phi''(m) (residual): symmetric of
  * rank one, so its Frobenius norm is |c| ||x||^2.
  * (1) Sums are held as the lower triangle, row after row: h[a (a+1)/2 + b], b <= a; d = p (p+1)/2 numbers.
@@ -19,7 +22,7 @@ const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(p
 
 size_t pvi_glm_hess_scratch(int64_t p)
 {
-    return sizeof(hess_block) + sizeof(float) * HESS_ROWS * (size_t)block_pad(p);
+    return sizeof(hess_block) + sizeof(float) * HESS_ROWS * (size_t)block_pad(p) + pvi_shown_size(p);
 }
 
 double pvi_glm_hess_rounding(int64_t m, int64_t p)

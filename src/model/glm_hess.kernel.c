@@ -67,13 +67,14 @@ static void add(const float *const *row, int64_t n, int64_t p, const float *t, i
     }
 }
 
-static void scale(const float *const *row, int64_t n, int64_t p, const float *c, float *t, int64_t ldt)
+static void scale(const float *const *row, int64_t n, int64_t q, float bias, const float *c, float *t, int64_t ldt)
 {
+    const tail end = tail_of(q, bias);
     for (int64_t i = 0; i < n; i++) {
         const vf ci = vset(c[i]);
         int64_t j = 0;
-        for (; j + W <= p; j += W) vstore(t + i * ldt + j, ci * vload(row[i] + j));
-        if (j < p) vstore(t + i * ldt + j, ci * vload_n(row[i] + j, p - j));
+        for (; j < end.at; j += W) vstore(t + i * ldt + j, ci * vload(row[i] + j));
+        if (end.lanes > 0) vstore(t + i * ldt + j, ci * vload_rest(row[i] + j, end.have, end.rest));
     }
 }
 

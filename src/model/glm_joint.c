@@ -1,5 +1,8 @@
 /* glm_joint.c - gradient and Hessian of generalised linear models in one pass, clipped together.
  *
+ * A block of rows is first made what the model sees, x = fl(s (v, b)) with a bound on the norm of these floats
+ * (row.c (3)), which costs p products a row beside the p^2 to come; below, x is that and norm its bound.
+ *
  * A row contributes v = (c1 x, s svec(c2 x x')), c1 = y phi'(m) and c2 = phi''(m) (glm.c, glm_hess.c), so
  * (1) ||v||^2 = c1^2 ||x||^2 + s^2 c2^2 ||x||^4.
  *
@@ -18,10 +21,11 @@
  * (4) Convex links: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
  * (5) Second moments (query_moments.c): a row adds c x x', c = 1/R^2; rows have norms up to R, and in case one has
  *     more, c is cut so that |c| norm^2 <= 1, rounding as in (3).
- * (6) Transformed rows A x are stored as floats, with a bound on the norm of these floats: a sum of p squares in
- *     doubles, each product exact, has relative error below p 2^-53.  What a row contributes is then clipped by that
- *     bound, as any row's, whatever its length; one longer than 2^30 becomes zeros: precondition.c keeps ||A|| below
- *     2^10, so that of rows within R this is one in 2^20 R, and x 2^-149 stays within the underflow counted above.
+ * (6) Transformed rows A x are stored as floats, bias and gain applied, with a bound on the norm of these floats: a
+ *     sum of p squares in doubles, each product exact, has relative error below p 2^-53.  What a row contributes is
+ *     then clipped by that bound, as any row's, whatever its length; one longer than 2^30 becomes zeros:
+ *     precondition.c keeps ||A|| below 2^10, so that of rows within R this is one in 2^20 R, and x 2^-149 stays
+ *     within the underflow counted above.
  * Rounding (M2): errors are relative to each coordinate, so (3) of glm_hess.c holds for the whole vector with B for
  * clip (the gradient's coordinates have one rounding less).  Order (M3): row after row in both parts; a row with
  * c1 = c2 = 0 leaves no trace. */
@@ -97,30 +101,49 @@ static void share_room(const pv_joint *j, hess_block *hb)
     }
 }
 
+static hess_block *open_block(void *scratch, int64_t p)
+{
+    hess_block *hb = scratch;
+    pvi_shown_open(&hb->seen, p, hb->t + HESS_ROWS * block_pad(p));
+    return hb;
+}
+
+/* Rows first .. of the view as the model sees them: hb->seen.rows, norms and places in hb->b. */
+static void see_block(hess_block *hb, const pv_rows *rows, int64_t first)
+{
+    glm_block *b = &hb->b;
+    block_fill(b, rows, first, HESS_ROWS);
+    block_gather(b, rows, rows->y, b->y);
+    block_gather(b, rows, rows->norm, b->norm);
+    pvi_show(&hb->seen, rows, b->n, b->row, b->r, b->norm);
+    if (b->row[0] == hb->seen.x && b->ahead > 0) b->ahead = 0; /* what is used next is not that far from the copy */
+}
+
 /* Both coefficients of the block's rows. */
 static void coefficients(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_joint *j, const pvi_clip k[2],
-                         hess_block *hb, const pv_rows *rows, int64_t *n_bad)
+                         hess_block *hb, int64_t *n_bad)
 {
     glm_block *b = &hb->b;
     const bool margin = cfg->link->props & PV_MARGIN;
-    block_margins(s, cfg, b, rows);
-    block_gather(b, rows, rows->norm, b->norm);
+    block_dots(s->kernel, b, &hb->seen.rows, s->w);
+    block_margins(cfg, b);
     cfg->link->eval(cfg->link_cfg, b->padded, b->m, NULL, b->c, hb->c2);
-    *n_bad += s->kernel->clip(&k[0], b->padded, b->m, b->norm, margin ? b->y : NULL, b->c);
+    *n_bad += s->kernel->clip(&k[0], b->padded, b->m, b->norm, margin ? b->y : NULL, NULL, b->c);
     for (int64_t i = 0; i < b->padded; i++) {
         hb->norm2[i] = b->norm[i] < 0.0f ? -1.0f : b->norm[i] * b->norm[i] * (1.0f + 0x1p-21f);
         if (margin) hb->c2[i] *= b->y[i] * b->y[i];
     }
-    s->kernel->clip(&k[1], b->padded, b->m, hb->norm2, NULL, hb->c2);
+    s->kernel->clip(&k[1], b->padded, b->m, hb->norm2, NULL, NULL, hb->c2);
     share_room(j, hb);
 }
 
 /* h += sum of c2 x x' over the block. */
-static void add_squares(const pvi_hess_kernel *kernel, hess_block *hb, const pv_rows *rows, float *h)
+static void add_squares(const pvi_hess_kernel *kernel, hess_block *hb, float *h)
 {
     const glm_block *b = &hb->b;
+    const pv_rows *rows = &hb->seen.rows;
     if (rows->x) {
-        kernel->scale(b->row, b->n, rows->p, hb->c2, hb->t, block_pad(rows->p));
+        kernel->scale(b->row, b->n, rows->p, 0.0f, hb->c2, hb->t, block_pad(rows->p));
         kernel->add(b->row, b->n, rows->p, hb->t, block_pad(rows->p), h);
     } else {
         kernel->csr_add(rows, b->r, b->n, hb->c2, h);
@@ -132,25 +155,25 @@ static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_j
 {
     const pvi_glm_state *s = st;
     const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
-    const pvi_clip k[2] = { pvi_glm_clip(s, cfg, j->grad), pvi_glm_hess_clip(s, cfg, j->hess) };
-    hess_block *hb = scratch;
+    const pv_rows as_seen = { .bound = INFINITY };
+    const pvi_clip k[2] = { pvi_glm_clip(s, cfg, &as_seen, j->grad), pvi_glm_hess_clip(s, cfg, j->hess) };
+    hess_block *hb = open_block(scratch, rows->p);
     glm_block *b = &hb->b;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i, HESS_ROWS);
-        coefficients(s, cfg, j, k, hb, rows, n_bad);
-        if (rows->x) s->kernel->add(b->row, b->n, rows->p, b->c, b->ahead, g);
-        else s->kernel->csr_add(rows, b->r, b->n, b->c, g);
-        add_squares(kernel, hb, rows, h);
+        see_block(hb, rows, i);
+        coefficients(s, cfg, j, k, hb, n_bad);
+        if (rows->x) s->kernel->add(b->row, b->n, rows->p, 0.0f, b->c, b->ahead, g);
+        else s->kernel->csr_add(&hb->seen.rows, b->r, b->n, b->c, g);
+        add_squares(kernel, hb, h);
     }
 }
 
 /* (5) */
-static void moment_coefficients(double row_norm, hess_block *hb, const pv_rows *rows, int64_t *n_bad)
+static void moment_coefficients(double row_norm, hess_block *hb, int64_t *n_bad)
 {
     glm_block *b = &hb->b;
     const float all = pvi_float_down(1.0 / (row_norm * row_norm));
-    block_gather(b, rows, rows->norm, b->norm);
     for (int64_t i = 0; i < b->n; i++) {
         const float norm = b->norm[i], norm2 = norm * norm * (1.0f + 0x1p-21f);
         const float share = 1.0f / norm2 * (1.0f - 0x1p-20f);
@@ -163,13 +186,13 @@ static void moment_coefficients(double row_norm, hess_block *hb, const pv_rows *
 static void moment(const pv_rows *rows, double row_norm, float *h, int64_t *n_bad, void *scratch)
 {
     const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
-    hess_block *hb = scratch;
-    glm_block *b = &hb->b;
+    hess_block *hb = open_block(scratch, rows->p);
+    const glm_block *b = &hb->b;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
-        block_fill(b, rows, i, HESS_ROWS);
-        moment_coefficients(row_norm, hb, rows, n_bad);
-        add_squares(kernel, hb, rows, h);
+        see_block(hb, rows, i);
+        moment_coefficients(row_norm, hb, n_bad);
+        add_squares(kernel, hb, h);
     }
 }
 
@@ -186,15 +209,14 @@ static void transform(const pv_rows *rows, const float *A, int64_t lda, float *x
                       void *scratch)
 {
     const pvi_glm_kernel *kernel = pvi_glm_kernel_isa[pvi_isa()];
-    glm_block *b = scratch;
+    hess_block *hb = open_block(scratch, rows->p);
+    glm_block *b = &hb->b;
 
     for (int64_t first = 0; first < rows->n; first += b->n) {
         float *to = x + first * ld;
-        block_fill(b, rows, first, HESS_ROWS);
-        block_gather(b, rows, rows->norm, b->norm);
+        see_block(hb, rows, first);
         for (int64_t k = 0; k < rows->p; k++) {
-            if (rows->x) kernel->dots(b->row, b->n, rows->p, A + k * lda, b->ahead, b->m);
-            else kernel->csr_dots(rows, b->r, b->n, A + k * lda, b->m);
+            block_dots(kernel, b, &hb->seen.rows, A + k * lda);
             for (int64_t i = 0; i < b->n; i++) to[i * ld + k] = b->m[i];
         }
         for (int64_t i = 0; i < b->n; i++) {

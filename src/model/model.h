@@ -1,8 +1,49 @@
 /* model.h - what the files of this folder share, and what the plan fills in for them. */
 #ifndef PVI_MODEL_H
 #define PVI_MODEL_H
+#include <float.h>
+
 #include "core/core.h"
 #include "core/isa.h"
+
+/* ---- rows as the model sees them (row.c) ------------------------------------------------------------ */
+static inline int64_t pvi_stored(const pv_rows *rows) /* columns in memory: all but the bias */
+{
+    return rows->p - (rows->bias != 0.0f);
+}
+/* s of a row with this norm: row.c (1). */
+static inline float pvi_gain(const pv_rows *rows, float norm)
+{
+    const float s = rows->bound / norm * (1.0f - 0x1p-22f);
+    if (rows->unit ? norm == rows->bound || norm == 0.0f : norm <= rows->bound) return 1.0f;
+    return !(s >= FLT_MIN) ? 0.0f : s <= FLT_MAX ? s : FLT_MAX;
+}
+/* Are sums over such a row made in double?  row.c (4). */
+static inline bool pvi_is_odd(float norm)
+{
+    return norm != 0.0f && !(norm >= 0x1p-60f && norm <= 0x1p60f);
+}
+/* <(v, b), w> of a stored row, in double: row.c (4). */
+double pvi_row_dot(const pv_rows *rows, int64_t r, const float *w);
+/* What the norm of the row's floats fl(s v_j) is at most: row.c (3). */
+static inline float pvi_shown_norm(const pv_rows *rows, float norm)
+{
+    return rows->unit ? (norm == 0.0f ? 0.0f : rows->bound) : norm <= rows->bound ? norm : rows->bound;
+}
+/* A block of rows as floats that the model sees, bias included. */
+typedef struct pvi_shown {
+    pv_rows rows; /* CSR: rows 0, 1, ...; nothing is left to be scaled */
+    int64_t ptr[65];
+    float *x;
+    int32_t *idx;
+    int64_t ld;
+} pvi_shown;
+enum { PVI_SHOWN_ROWS = 64 };
+size_t pvi_shown_size(int64_t p);                       /* bytes of room for pvi_shown_open */
+void pvi_shown_open(pvi_shown *s, int64_t p, void *room); /* 64-byte aligned */
+/* The n <= PVI_SHOWN_ROWS rows that row[i] points to (dense) or r[i] numbers (CSR), with norms as stored: row, r and
+ * norm are changed to what is seen. */
+void pvi_show(pvi_shown *s, const pv_rows *rows, int64_t n, const float **row, int64_t *r, float *norm);
 
 /* ---- links ----------------------------------------------------------------------------------------
  * A loss in vector instructions has one function per instruction set, in a table of its own (link_kernel.h):
@@ -33,16 +74,20 @@ typedef struct pvi_clip {
 typedef struct pvi_glm_kernel {
     /* What is used next can be fetched early: it lies `ahead` floats further, or, if that is negative, in the -ahead
      * rows that follow in row[n], row[n + 1], ...; 0: unknown. */
+    /* Rows are (v, b): q values in memory and the bias, unless that is 0. */
     /* m[i] = <row[i], w>; w is padded with zeros to a multiple of 16.  Each m[i] depends on its row only. */
-    void (*dots)(const float *const *row, int64_t n, int64_t p, const float *w, int64_t ahead, float *m);
+    void (*dots)(const float *const *row, int64_t n, int64_t q, float bias, const float *w, int64_t ahead, float *m);
     /* g += sum of c[i] row[i], row after row. */
-    void (*add)(const float *const *row, int64_t n, int64_t p, const float *c, int64_t ahead, float *g);
+    void (*add)(const float *const *row, int64_t n, int64_t q, float bias, const float *c, int64_t ahead, float *g);
     /* The same for rows r[i] of CSR storage. */
     void (*csr_dots)(const pv_rows *rows, const int64_t *r, int64_t n, const float *w, float *m);
     void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, const float *c, float *g);
-    /* c[i] <- clipped c[i] (times y[i] if y is given); 0 where c, m or norm is unusable, and returns how
+    /* s[i] <- gain of norm[i], m[i] <- s[i] m[i]; is a row odd (pvi_is_odd)?  n is a multiple of 16. */
+    bool (*gain)(const pv_rows *rows, int64_t n, const float *norm, float *s, float *m);
+    /* c[i] <- clipped c[i] (times y[i] and s[i], where given); 0 where c, m or norm is unusable, and returns how
      * many those were.  n is a multiple of 16. */
-    int64_t (*clip)(const pvi_clip *k, int64_t n, const float *m, const float *norm, const float *y, float *c);
+    int64_t (*clip)(const pvi_clip *k, int64_t n, const float *m, const float *norm, const float *y, const float *s,
+                    float *c);
 } pvi_glm_kernel;
 extern const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT];
 
@@ -54,12 +99,13 @@ typedef struct pvi_glm_state {
 } pvi_glm_state;
 
 /* Bounds for the coefficients of gradients; of Hessians, with the row's squared norm for its norm. */
-pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip);
+pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *rows, double clip);
 pvi_clip pvi_glm_hess_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, double clip);
 
 /* ---- second derivatives (glm_hess.c) --------------------------------------------------------------------- */
 typedef struct pvi_hess_kernel {
-    void (*scale)(const float *const *row, int64_t n, int64_t p, const float *c, float *t, int64_t ldt);
+    /* t[i] = c[i] row[i], zeros up to a multiple of W; rows as in pvi_glm_kernel. */
+    void (*scale)(const float *const *row, int64_t n, int64_t q, float bias, const float *c, float *t, int64_t ldt);
     /* h += sum of t[i] row[i]' as packed lower triangle, row after row; t padded to a multiple of 16. */
     void (*add)(const float *const *row, int64_t n, int64_t p, const float *t, int64_t ldt, float *h);
     void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, const float *c, float *h);
@@ -78,14 +124,18 @@ enum { PVI_SOFT_ROWS = 64 }; /* rows of a block, at most; also the stride betwee
 
 /* z[c * PVI_SOFT_ROWS + i] holds the logit of row i for class c, later its coefficient. */
 typedef struct pvi_softmax_kernel {
-    void (*logits)(const float *const *row, int64_t n, int64_t p, int64_t k, const float *w, int64_t ldw, float *z);
+    void (*logits)(const float *const *row, int64_t n, int64_t q, float bias, int64_t k, const float *w, int64_t ldw,
+                   float *z);
     void (*csr_logits)(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *wt, int64_t ldt,
                        float *z);
-    /* z <- clipped p - e_y; y: class numbers; n a multiple of 16; returns how many rows were unusable. */
-    int64_t (*coefficients)(float clip, int64_t n, int64_t k, const float *y, const float *norm, float *z);
+    /* s[i] <- gain of norm[i], z <- s[i] z; is a row odd?  n a multiple of 16. */
+    bool (*gain)(const pv_rows *rows, int64_t n, int64_t k, const float *norm, float *s, float *z);
+    /* z <- clipped s (p - e_y); y: class numbers; n a multiple of 16; returns how many rows were unusable. */
+    int64_t (*coefficients)(float clip, int64_t n, int64_t k, const float *y, const float *norm, const float *s,
+                            float *z);
     /* a[c] <- p_c (a[c] - sum_b p_b a[b]) with p the softmax of z; both laid out like z; z is overwritten. */
     void (*curvature)(int64_t n, int64_t k, float *z, float *a);
-    void (*add)(const float *const *row, int64_t n, int64_t p, int64_t k, const float *z, float *g);
+    void (*add)(const float *const *row, int64_t n, int64_t q, float bias, int64_t k, const float *z, float *g);
     void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *z, float *g);
 } pvi_softmax_kernel;
 extern const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT];

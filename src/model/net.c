@@ -33,7 +33,8 @@
  * Public quantities only: shapes, start weights (a fixed stream, not the run's randomness), micro-batch size.
  *
  * Start     weights uniform in +-sqrt(6/fan_in) before relu and gelu, +-sqrt(6/(fan_in + fan_out)) elsewhere.
- * Input     multiplied by `scale`, by default sqrt(p)/R: a row at the norm bound R has mean square 1.
+ * Input     the row as the model sees it, fl(s v_j) (row.c), multiplied by `scale`, by default sqrt(p)/R: a row at
+ *           the norm bound R has mean square 1.
  * Reference Abadi et al. 2016 (clipping); Goodfellow 2015 (2); Bu et al. 2023 (automatic clipping);
  *           He et al. 2015, Glorot, Bengio 2010 (start). */
 #include "model/net_run.h"

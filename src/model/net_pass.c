@@ -15,50 +15,46 @@ static double *stats(pvi_net_work *k, const pvi_place *c, const pvi_layer *l, in
 /* ---- input ---------------------------------------------------------------------------------------------- */
 
 /* One channel: lines stay lines. */
-static void fill_gray(const pvi_net_state *s, const float *x, float *to)
+static void fill_gray(const pvi_net_state *s, const float *x, float gain, float *to)
 {
     const int64_t width = s->net->in.w;
     for (int64_t i = 0; i < s->net->in.h; i++, x += width) {
         float *const line = to + s->input[i * width];
-        for (int64_t j = 0; j < width; j++) line[j] = s->scale * x[j];
+        for (int64_t j = 0; j < width; j++) line[j] = s->scale * (gain * x[j]);
     }
 }
 
-/* The floats that a dense row would hold, and their products with the scale. */
-static void fill_bytes(const pvi_net_state *s, const pv_rows *rows, int64_t r, int64_t features, float *to)
+/* The same floats as of a dense row. */
+static void fill_bytes(const pvi_net_state *s, const uint8_t *byte, const float *level, float gain, int64_t inputs,
+                       float *to)
 {
-    const uint8_t *const byte = rows->byte + r * rows->ld;
-    const double gain = rows->gain[r];
     float value[256];
-    for (int b = 0; b < 256; b++) value[b] = s->scale * (float)(gain * (double)rows->level[b]);
-    for (int64_t j = 0; j < features; j++) to[s->input[j]] = value[byte[j]];
+    for (int b = 0; b < 256; b++) value[b] = s->scale * (gain * level[b]);
+    for (int64_t j = 0; j < inputs; j++) to[s->input[j]] = value[byte[j]];
 }
 
 static void fetch_row(const pv_rows *rows, int64_t r)
 {
+    __builtin_prefetch(rows->norm + r);
     for (int64_t j = 0; rows->x && j < rows->p; j += 16) __builtin_prefetch(rows->x + r * rows->ld + j);
     for (int64_t j = 0; rows->byte && j < rows->ld; j += 64) __builtin_prefetch(rows->byte + r * rows->ld + j);
 }
 
 void pvi_net_fill_row(const pvi_net_state *s, const pv_rows *rows, int64_t r, float *to)
 {
-    const int64_t features = s->net->in.h * s->net->in.w * s->net->in.c;
+    const int64_t inputs = s->net->in.h * s->net->in.w * s->net->in.c, q = pvi_stored(rows);
+    const float *const x = rows->x ? rows->x + r * rows->ld : NULL, gain = pvi_gain(rows, rows->norm[r]);
     memset(to, 0, sizeof *to * (size_t)s->plan.place[0].in_size);
-    if (rows->byte) {
-        fill_bytes(s, rows, r, features, to);
-        return;
-    }
-    if (rows->x && s->net->in.c == 1) {
-        fill_gray(s, rows->x + r * rows->ld, to);
-        return;
-    }
-    if (rows->x) {
-        const float *const x = rows->x + r * rows->ld;
-        for (int64_t j = 0; j < features; j++) to[s->input[j]] = s->scale * x[j];
-        return;
-    }
-    for (int64_t e = rows->ptr[r]; e < rows->ptr[r + 1]; e++)
-        if (rows->idx[e] < features) to[s->input[rows->idx[e]]] = s->scale * rows->val[e];
+    if (inputs > q) to[s->input[q]] = s->scale * (gain * rows->bias); /* images have no use for the bias */
+    if (rows->byte)
+        fill_bytes(s, rows->byte + r * rows->ld, rows->level, gain, inputs, to);
+    else if (x && s->net->in.c == 1 && inputs <= q)
+        fill_gray(s, x, gain, to);
+    else if (x)
+        for (int64_t j = 0; j < inputs && j < q; j++) to[s->input[j]] = s->scale * (gain * x[j]);
+    else
+        for (int64_t e = rows->ptr[r]; e < rows->ptr[r + 1]; e++)
+            if (rows->idx[e] < inputs) to[s->input[rows->idx[e]]] = s->scale * (gain * rows->val[e]);
 }
 
 int64_t pvi_net_fill(const pvi_net_state *s, const pv_rows *rows, int64_t first, pvi_net_work *k)

@@ -13,6 +13,7 @@
  * NaN in, NaN out. */
 #ifndef PVI_SIMD_H
 #define PVI_SIMD_H
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -83,6 +84,42 @@ PVI_INLINE vf vload_n(const float *p, int64_t n)
 #endif
 }
 
+/* The first n lanes (0 <= n <= W) from memory, the others from `rest`, whose first n are 0; reads nothing beyond. */
+PVI_INLINE vf vload_rest(const float *p, int64_t n, vf rest)
+{
+#if PVI_W == 16
+    return (vf)_mm512_mask_loadu_ps((__m512)rest, (__mmask16)(0xffffu >> (16 - n)), p);
+#elif PVI_W == 8
+    return (vf)((vi)_mm256_maskload_ps(p, lanes_below(n)) | (vi)rest);
+#else
+    if (n == W) return vload(p);
+    float t[W];
+    vstore(t, rest);
+    for (int64_t i = 0; i < n; i++) t[i] = p[i];
+    return vload(t);
+#endif
+}
+
+/* a in one lane, zeros in the others. */
+PVI_INLINE vf vlane(float a, int64_t lane)
+{
+    float t[W] = { 0 };
+    t[lane] = a;
+    return vload(t);
+}
+
+/* How a row of q numbers and a bias (0: none) ends: full vectors up to `at`, then `lanes` numbers (0: none), the
+ * first `have` of them in memory and the last, if that is not all, in `rest`. */
+typedef struct tail {
+    int64_t at, lanes, have;
+    vf rest;
+} tail;
+PVI_INLINE tail tail_of(int64_t q, float bias)
+{
+    const int64_t have = q % W;
+    return (tail) { q - have, have + (bias != 0.0f), have, vlane(bias, have) };
+}
+
 PVI_INLINE void vstore_n(float *p, vf a, int64_t n)
 {
 #if PVI_W == 16
@@ -128,6 +165,28 @@ PVI_INLINE vf vsqrt(vf a)
     for (int i = 0; i < W; i++) a[i] = __builtin_sqrtf(a[i]);
     return a;
 #endif
+}
+
+/* The gain of rows with these norms, as pvi_gain() in model.h. */
+PVI_INLINE vf vgain(vf norm, float bound, bool unit)
+{
+    vf s = (bound / norm) * 0x1.fffff8p-1f;
+    s = vsel(s >= 0x1p-126f, s, vset(0.0f)); /* NaN: 0 */
+    s = vsel(s <= 0x1.fffffep127f, s, vset(0x1.fffffep127f));
+    return vsel(unit ? (norm == bound) | (norm == 0.0f) : norm <= bound, vset(1.0f), s);
+}
+
+/* Lanes of rows whose sums are made in double, as pvi_is_odd() in model.h. */
+PVI_INLINE vi vodd(vf norm)
+{
+    return (norm != 0.0f) & ~((norm >= 0x1p-60f) & (norm <= 0x1p60f));
+}
+
+PVI_INLINE bool vany(vi mask)
+{
+    int32_t any = 0;
+    for (int i = 0; i < W; i++) any |= mask[i];
+    return any != 0;
 }
 
 /* In every group of four lanes: the sums of the group's lanes of a, b, c, d. */

@@ -1,6 +1,7 @@
 /* softmax.c - multi-class logistic regression.
  *
  *   W      k x p weights, class after class: w[c p + j]   z = W x   logits
+ *   v, b   a stored row and the bias; norm >= ||(v, b)||, x = s (v, b): row.c
  *   p_c    e^(z_c) / sum_b e^(z_b)                          e_y      unit vector of the label
  *   u      2^-24
  * (1) l(W; x, y) = -log p_y = log sum_c e^(z_c - z_y);  gradient (p - e_y) x', a k x p matrix of rank one, so
@@ -12,13 +13,16 @@
  * Hessian in z is diag(p) - p p' with largest eigenvalue at most 1/2 (a row's absolute sum is
  * 2 p_c (1 - p_c) <= 1/2), so L = R^2/2.  Convex.
  *
- * Clipping (M1).  q = p - e_y as floats, S the float sum of squares plus 2^-120 (above all underflow), computed
- * with k fused steps, so sqrt(S) >= ||q|| (1 - (k + 3) u/2).  A row is left alone if fl(norm sqrt(S)) <= t
- * and scaled by fl(t / fl(norm sqrt(S))) otherwise, with
+ * Clipping (M1).  What is added is f q (v, b)' with one float f, at most the gain s.  q = p - e_y as floats, S the
+ * float sum of squares plus 2^-120 (above all underflow), computed with k fused steps, so
+ * sqrt(S) >= ||q|| (1 - (k + 3) u/2).  f is the smaller of s and fl(fl(t / sqrt(S)) / norm), 0 where the latter is
+ * below the normal floats, with
  * (3) t = clip' (1 - (k + 16) u), clip' <= clip a float.
- *     The roundings of square root, product, quotient, and scaled coefficient are one u each, those of t three:
- *     in all at most (k + 3) u/2 + 7 u < (k + 16) u, so ||scaled q|| norm <= clip in exact arithmetic.
- *     Rows with a NaN logit, an unknown label or a norm above 2^60 add zero and are counted.
+ *     t / sqrt(S) is within 2^-62 .. 2^121, and a second quotient above all floats is above s: the roundings of
+ *     square root, quotients, and of the coefficients f q_c are one u each, those of t three, in all at most
+ *     (k + 3) u/2 + 7 u < (k + 16) u.  An f q_c below the normal floats, where u does not bound the rounding and a
+ *     long row would blow it up, becomes 0.  So ||f q|| norm <= clip in exact arithmetic, for rows of any length.
+ *     Rows with a NaN logit, an unknown label or an infinite norm add zero and are counted.
  * Hessian times V, a = V x, as a k x p matrix:
  * (4) (diag(p) - p p') a x',  so row c is p_c (a_c - sum_b p_b a_b) x'.
  * Rounding (M2) and zero rows (M3) are those of glm.c: every coordinate of the sum is its own sequence of
@@ -84,8 +88,7 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
         soft_fill(b, rows, i);
         soft_logits(s, b, rows, b->z);
         soft_labels(s, b, rows);
-        for (int64_t j = 0; j < b->padded; j++) b->norm[j] = j < b->n ? rows->norm[b->r[j]] : 0.0f;
-        *n_bad += s->kernel->coefficients(pvi_float_down(clip), b->padded, s->k, b->y, b->norm, b->z);
+        *n_bad += s->kernel->coefficients(pvi_float_down(clip), b->padded, s->k, b->y, b->norm, b->s, b->z);
         soft_add(s, b, rows, b->z, g);
     }
 }

@@ -33,19 +33,19 @@ PVI_INLINE void reduce_tile(vf a[ROWS][TILE], int t, int64_t rows, float *z)
     }
 }
 
-PVI_INLINE void logits_tile(const float *const *row, int64_t rows, int64_t p, int t, const float *w, int64_t ldw,
+PVI_INLINE void logits_tile(const float *const *row, int64_t rows, tail end, int t, const float *w, int64_t ldw,
                             float *z)
 {
     vf a[ROWS][TILE];
     int64_t j = 0;
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < t; c++) a[r][c] = vset(0.0f);
-    for (; j < p; j += W) {
+    for (; j < end.at + end.lanes; j += W) {
         vf x[ROWS];
-        if (j + W <= p)
+        if (j < end.at)
             for (int r = 0; r < ROWS; r++) x[r] = vload(row[r] + j);
         else
-            for (int r = 0; r < ROWS; r++) x[r] = vload_n(row[r] + j, p - j);
+            for (int r = 0; r < ROWS; r++) x[r] = vload_rest(row[r] + j, end.have, end.rest);
         for (int c = 0; c < t; c++) {
             const vf wc = vload(w + c * ldw + j);
             for (int r = 0; r < ROWS; r++) a[r][c] = vfma(x[r], wc, a[r][c]);
@@ -54,23 +54,25 @@ PVI_INLINE void logits_tile(const float *const *row, int64_t rows, int64_t p, in
     reduce_tile(a, t, rows, z);
 }
 
-static void logits(const float *const *row, int64_t n, int64_t p, int64_t k, const float *w, int64_t ldw, float *z)
+static void logits(const float *const *row, int64_t n, int64_t q, float bias, int64_t k, const float *w, int64_t ldw,
+                   float *z)
 {
+    const tail end = tail_of(q, bias);
     for (int64_t i = 0; i < n; i += ROWS) {
         const int64_t rows = n - i < ROWS ? n - i : ROWS;
         const float *r[ROWS];
-        for (int64_t q = 0; q < ROWS; q++) r[q] = row[q < rows ? i + q : n - 1];
-        for (int64_t q = i + ROWS; q < n && q < i + 2 * ROWS; q++) fetch(row[q], 0, p, LINE);
+        for (int64_t e = 0; e < ROWS; e++) r[e] = row[e < rows ? i + e : n - 1];
+        for (int64_t e = i + ROWS; e < n && e < i + 2 * ROWS; e++) fetch(row[e], 0, q, LINE);
         for (int64_t c = 0; c < k; c += TILE) {
             float *const zc = z + c * Z + i;
             switch (k - c) {
-            case 1: logits_tile(r, rows, p, 1, w + c * ldw, ldw, zc); break;
+            case 1: logits_tile(r, rows, end, 1, w + c * ldw, ldw, zc); break;
 #if PVI_W == 16
-            case 2: logits_tile(r, rows, p, 2, w + c * ldw, ldw, zc); break;
-            case 3: logits_tile(r, rows, p, 3, w + c * ldw, ldw, zc); break;
-            case 4: logits_tile(r, rows, p, 4, w + c * ldw, ldw, zc); break;
+            case 2: logits_tile(r, rows, end, 2, w + c * ldw, ldw, zc); break;
+            case 3: logits_tile(r, rows, end, 3, w + c * ldw, ldw, zc); break;
+            case 4: logits_tile(r, rows, end, 4, w + c * ldw, ldw, zc); break;
 #endif
-            default: logits_tile(r, rows, p, TILE, w + c * ldw, ldw, zc); break;
+            default: logits_tile(r, rows, end, TILE, w + c * ldw, ldw, zc); break;
             }
         }
     }
@@ -81,7 +83,7 @@ static void csr_logits(const pv_rows *rows, const int64_t *r, int64_t n, int64_t
 {
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < k; c += W) {
-            vf s = vset(0.0f);
+            vf s = rows->bias != 0.0f ? rows->bias * vload(wt + (rows->p - 1) * ldt + c) : vset(0.0f);
             float t[W];
             for (int64_t e = rows->ptr[r[i]]; e < rows->ptr[r[i] + 1]; e++)
                 s = vfma(vset(rows->val[e]), vload(wt + rows->idx[e] * ldt + c), s);
@@ -113,16 +115,32 @@ PVI_INLINE vf residual(int64_t k, vf y, float *z)
     return vsel(known, square, vset(__builtin_nanf("")));
 }
 
-static int64_t coefficients(float clip, int64_t n, int64_t k, const float *y, const float *norm, float *z)
+static bool gain(const pv_rows *rows, int64_t n, int64_t k, const float *norm, float *s, float *z)
+{
+    vi odd = { 0 };
+    for (int64_t i = 0; i < n; i += W) {
+        const vf r = vload(norm + i), si = vgain(r, rows->bound, rows->unit);
+        vstore(s + i, si);
+        odd |= vodd(r);
+        for (int64_t c = 0; c < k; c++) vstore(z + c * Z + i, si * vload(z + c * Z + i));
+    }
+    return vany(odd);
+}
+
+static int64_t coefficients(float clip, int64_t n, int64_t k, const float *y, const float *norm, const float *s,
+                            float *z)
 {
     const float shrunk = clip * (1.0f - (float)(k + 16) * 0x1p-24f); /* (3) */
     vi bad = { 0 };
     for (int64_t i = 0; i < n; i += W) {
         const vf r = vload(norm + i), square = residual(k, vload(y + i), z + i);
-        const vf size = vsqrt(square + 0x1p-120f) * r, s = shrunk / size;
-        const vi good = (square <= 4.0f) & (r >= 0.0f) & (r <= 0x1p60f);
-        vf scale = vsel(size <= shrunk, vset(1.0f), vsel(s >= FLT_MIN, s, vset(0.0f)));
-        for (int64_t c = 0; c < k; c++) vstore(z + c * Z + i, vsel(good, vload(z + c * Z + i) * scale, vset(0.0f)));
+        const vf most = shrunk / vsqrt(square + 0x1p-120f) / r, si = vload(s + i);
+        const vi good = (square <= 4.0f) & (r >= 0.0f) & (r <= FLT_MAX);
+        const vf f = vsel(si <= most, si, vsel(most >= FLT_MIN, most, vset(0.0f)));
+        for (int64_t c = 0; c < k; c++) {
+            const vf q = vload(z + c * Z + i) * f;
+            vstore(z + c * Z + i, vsel(good & (vabs(q) >= FLT_MIN), q, vset(0.0f)));
+        }
         bad += ~good;
     }
     int64_t count = 0;
@@ -147,9 +165,10 @@ static void curvature(int64_t n, int64_t k, float *z, float *a)
     }
 }
 
-/* t classes by nv vectors of columns, the last with `lanes` lanes; t and nv are constants where inlined. */
-PVI_INLINE void add_tile(const float *const *row, int64_t n, int64_t j, int t, int nv, int64_t lanes, const float *z,
-                         float *g, int64_t ldg)
+/* t classes by nv vectors of columns, the last with `lanes` lanes, `have` of them in memory; t and nv are constants
+ * where inlined. */
+PVI_INLINE void add_tile(const float *const *row, int64_t n, int64_t j, int t, int nv, int64_t lanes, int64_t have,
+                         vf rest, const float *z, float *g, int64_t ldg)
 {
     vf a[TILE][STRIP];
     for (int c = 0; c < t; c++) {
@@ -159,7 +178,7 @@ PVI_INLINE void add_tile(const float *const *row, int64_t n, int64_t j, int t, i
     for (int64_t i = 0; i < n; i++) {
         vf x[STRIP];
         for (int v = 0; v < nv - 1; v++) x[v] = vload(row[i] + j + v * W);
-        x[nv - 1] = vload_n(row[i] + j + (nv - 1) * W, lanes);
+        x[nv - 1] = vload_rest(row[i] + j + (nv - 1) * W, have, rest);
         for (int c = 0; c < t; c++) {
             const vf q = vset(z[c * Z + i]);
             for (int v = 0; v < nv; v++) a[c][v] = vfma(q, x[v], a[c][v]);
@@ -172,25 +191,27 @@ PVI_INLINE void add_tile(const float *const *row, int64_t n, int64_t j, int t, i
 }
 
 /* The classes of one strip of columns. */
-PVI_INLINE void add_strip(const float *const *row, int64_t n, int64_t j, int nv, int64_t lanes, int64_t k,
-                          const float *z, float *g, int64_t p)
+PVI_INLINE void add_strip(const float *const *row, int64_t n, int64_t j, int nv, int64_t lanes, int64_t have, vf rest,
+                          int64_t k, const float *z, float *g, int64_t p)
 {
     int64_t c = 0;
-    for (; c + TILE <= k; c += TILE) add_tile(row, n, j, TILE, nv, lanes, z + c * Z, g + c * p + j, p);
-    for (; c < k; c++) add_tile(row, n, j, 1, nv, lanes, z + c * Z, g + c * p + j, p);
+    for (; c + TILE <= k; c += TILE) add_tile(row, n, j, TILE, nv, lanes, have, rest, z + c * Z, g + c * p + j, p);
+    for (; c < k; c++) add_tile(row, n, j, 1, nv, lanes, have, rest, z + c * Z, g + c * p + j, p);
 }
 
-static void add(const float *const *row, int64_t n, int64_t p, int64_t k, const float *z, float *g)
+static void add(const float *const *row, int64_t n, int64_t q, float bias, int64_t k, const float *z, float *g)
 {
+    const int64_t p = q + (bias != 0.0f);
     int64_t j = 0;
-    for (; j + STRIP * W <= p; j += STRIP * W) add_strip(row, n, j, STRIP, W, k, z, g, p);
-    const int64_t nv = (p - j + W - 1) / W, lanes = p - j - (nv - 1) * W;
+    for (; j + STRIP * W <= q; j += STRIP * W) add_strip(row, n, j, STRIP, W, W, vset(0.0f), k, z, g, p);
+    const int64_t nv = (p - j + W - 1) / W, lanes = p - j - (nv - 1) * W, have = q - j - (nv - 1) * W;
+    const vf rest = have < W ? vlane(bias, have) : vset(0.0f);
     switch (nv) {
     case 0: break;
-    case 1: add_strip(row, n, j, 1, lanes, k, z, g, p); break;
-    case 2: add_strip(row, n, j, 2, lanes, k, z, g, p); break;
-    case 3: add_strip(row, n, j, 3, lanes, k, z, g, p); break;
-    default: add_strip(row, n, j, 4, lanes, k, z, g, p); break;
+    case 1: add_strip(row, n, j, 1, lanes, have, rest, k, z, g, p); break;
+    case 2: add_strip(row, n, j, 2, lanes, have, rest, k, z, g, p); break;
+    case 3: add_strip(row, n, j, 3, lanes, have, rest, k, z, g, p); break;
+    default: add_strip(row, n, j, 4, lanes, have, rest, k, z, g, p); break;
     }
 }
 
@@ -200,11 +221,14 @@ static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k,
         for (int64_t c = 0; c < k; c++)
             for (int64_t e = rows->ptr[r[i]]; e < rows->ptr[r[i] + 1]; e++)
                 g[c * rows->p + rows->idx[e]] += z[c * Z + i] * rows->val[e];
+    for (int64_t i = 0; rows->bias != 0.0f && i < n; i++)
+        for (int64_t c = 0; c < k; c++) g[c * rows->p + rows->p - 1] += z[c * Z + i] * rows->bias;
 }
 
 extern const pvi_softmax_kernel PVI_ISA_NAME(pvi_softmax_kernel);
 const pvi_softmax_kernel PVI_ISA_NAME(pvi_softmax_kernel) = { .logits = logits,
                                                               .csr_logits = csr_logits,
+                                                              .gain = gain,
                                                               .coefficients = coefficients,
                                                               .curvature = curvature,
                                                               .add = add,

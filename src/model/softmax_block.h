@@ -7,7 +7,7 @@
 enum { SOFT_PAD = 16, SOFT_CACHE = 256 * 1024 };
 
 typedef struct soft_block { /* one thread's scratch; z follows */
-    _Alignas(64) float y[PVI_SOFT_ROWS], norm[PVI_SOFT_ROWS];
+    _Alignas(64) float y[PVI_SOFT_ROWS], norm[PVI_SOFT_ROWS], s[PVI_SOFT_ROWS];
     int64_t r[PVI_SOFT_ROWS];
     const float *row[PVI_SOFT_ROWS];
     int64_t n, padded;
@@ -32,19 +32,36 @@ static inline void soft_fill(soft_block *b, const pv_rows *rows, int64_t first)
         for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
 }
 
-/* The block's logits; the padding holds harmless zeros. */
-static inline void soft_logits(const pvi_softmax_state *s, const soft_block *b, const pv_rows *rows, float *z)
+/* The stored norms of the block's rows; the padding holds harmless zeros. */
+static inline void soft_norms(soft_block *b, const pv_rows *rows)
+{
+    for (int64_t i = 0; i < b->padded; i++) b->norm[i] = i < b->n ? rows->norm[b->r[i]] : 0.0f;
+}
+
+/* W (v, b) of the block's rows; the padding holds harmless zeros. */
+static inline void soft_dots(const pvi_softmax_state *s, const soft_block *b, const pv_rows *rows, float *z)
 {
     for (int64_t c = 0; c < s->k; c++)
         for (int64_t i = b->n; i < b->padded; i++) z[c * PVI_SOFT_ROWS + i] = 0.0f;
-    if (rows->x) s->kernel->logits(b->row, b->n, s->p, s->k, s->w, s->ldw, z);
+    if (rows->x) s->kernel->logits(b->row, b->n, pvi_stored(rows), rows->bias, s->k, s->w, s->ldw, z);
     else s->kernel->csr_logits(rows, b->r, b->n, s->k, s->wt, s->ldt, z);
+}
+
+/* The block's logits, W x with x = s (v, b); norm and s as well. */
+static inline void soft_logits(const pvi_softmax_state *st, soft_block *b, const pv_rows *rows, float *z)
+{
+    soft_dots(st, b, rows, z);
+    soft_norms(b, rows);
+    if (!st->kernel->gain(rows, b->padded, st->k, b->norm, b->s, z)) return;
+    for (int64_t i = 0; i < b->n; i++)
+        for (int64_t c = 0; pvi_is_odd(b->norm[i]) && c < st->k; c++) /* row.c (4) */
+            z[c * PVI_SOFT_ROWS + i] = (float)((double)b->s[i] * pvi_row_dot(rows, b->r[i], st->w + c * st->ldw));
 }
 
 static inline void soft_add(const pvi_softmax_state *s, const soft_block *b, const pv_rows *rows, const float *z,
                             float *g)
 {
-    if (rows->x) s->kernel->add(b->row, b->n, s->p, s->k, z, g);
+    if (rows->x) s->kernel->add(b->row, b->n, pvi_stored(rows), rows->bias, s->k, z, g);
     else s->kernel->csr_add(rows, b->r, b->n, s->k, z, g);
 }
 

@@ -1,5 +1,8 @@
 /* softmax_joint.c - gradient and Hessian of multi-class logistic regression in one pass.  Names as in softmax.c.
  *
+ * A block of rows is first made what the model sees, x = fl(s (v, b)) with a bound on the norm of these floats
+ * (row.c (3)); below, x is that and norm its bound.
+ *
  * The Hessian of a row is S (x) x x' with S = diag(p) - p p', k x k blocks S_ab x x' of p x p.
  * (1) ||S||_F <= 1/2: with q = sum p_c^2, ||S||_F^2 = q - 2 sum p_c^3 + q^2, and q^2 <= sum p_c^3 (Cauchy-Schwarz
  *     on p^(1/2) p^(3/2)), so it is at most q - q^2 <= 1/4.  Hence K = R^2/2.
@@ -18,6 +21,7 @@
 
 typedef struct joint_block {
     soft_block *b;
+    pvi_shown *seen; /* its rows as the model sees them */
     float *q;     /* k x PVI_SOFT_ROWS: coefficients of the gradient */
     float *z, *a; /* logits, and a column of S */
     float *S;     /* k (k+1)/2 x PVI_SOFT_ROWS: blocks of the lower triangle */
@@ -42,16 +46,22 @@ static double norm(const void *cfg, const pv_domain *dom, const pv_joint *j)
     return hypot(j->grad, j->scale * j->hess);
 }
 
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
 static size_t soft_size(int64_t k)
 {
-    return (sizeof(soft_block) + 2 * sizeof(float) * PVI_SOFT_ROWS * (size_t)k + 63) & ~(size_t)63;
+    return whole_lines(sizeof(soft_block) + 2 * sizeof(float) * PVI_SOFT_ROWS * (size_t)k);
 }
 
 static size_t scratch_size(const void *cfg, const pv_domain *dom)
 {
     const int64_t k = dom->classes, columns = 2 * k + k * (k + 1) / 2;
     (void)cfg;
-    return soft_size(k) + sizeof(float) * PVI_SOFT_ROWS * (size_t)(columns + soft_pad(dom->p));
+    return soft_size(k) + sizeof(float) * PVI_SOFT_ROWS * (size_t)(columns + soft_pad(dom->p)) +
+           pvi_shown_size(dom->p) + whole_lines(sizeof(pvi_shown));
 }
 
 static double rounding(const void *cfg, int64_t m, int64_t d)
@@ -67,6 +77,8 @@ static joint_block open_block(const pvi_softmax_state *s, void *scratch)
     jb.a = jb.z + s->k * PVI_SOFT_ROWS;
     jb.S = jb.a + s->k * PVI_SOFT_ROWS;
     jb.t = jb.S + s->k * (s->k + 1) / 2 * PVI_SOFT_ROWS;
+    jb.seen = (pvi_shown *)(void *)(jb.t + PVI_SOFT_ROWS * soft_pad(s->p));
+    pvi_shown_open(jb.seen, s->p, (char *)jb.seen + whole_lines(sizeof(pvi_shown)));
     return jb;
 }
 
@@ -76,11 +88,11 @@ static float *entry(const joint_block *jb, int64_t a, int64_t b)
 }
 
 /* w_ab for b < a into S; NaN becomes 0. */
-static void products(const pvi_softmax_state *s, const joint_block *jb, const pv_rows *rows)
+static void products(const pvi_softmax_state *s, const joint_block *jb)
 {
     const int64_t n = jb->b->padded;
     for (int64_t b = 0; b + 1 < s->k; b++) {
-        soft_logits(s, jb->b, rows, jb->z);
+        soft_dots(s, jb->b, &jb->seen->rows, jb->z);
         memset(jb->a, 0, sizeof(float) * PVI_SOFT_ROWS * (size_t)s->k);
         for (int64_t i = 0; i < n; i++) jb->a[b * PVI_SOFT_ROWS + i] = 1.0f;
         s->kernel->curvature(n, s->k, jb->z, jb->a); /* column b of S */
@@ -118,9 +130,9 @@ static float shrink(const pvi_softmax_state *s, const pv_joint *j, const joint_b
 }
 
 /* (3), (4): S of every row, blocks off the diagonal negative. */
-static void curvatures(const pvi_softmax_state *s, const pv_joint *j, const joint_block *jb, const pv_rows *rows)
+static void curvatures(const pvi_softmax_state *s, const pv_joint *j, const joint_block *jb)
 {
-    products(s, jb, rows);
+    products(s, jb);
     for (int64_t i = 0; i < jb->b->n; i++) {
         float row = 0.0f;
         for (int64_t a = 0; a < s->k; a++) row += fabsf(jb->q[a * PVI_SOFT_ROWS + i]);
@@ -131,18 +143,18 @@ static void curvatures(const pvi_softmax_state *s, const pv_joint *j, const join
     }
 }
 
-static void add_blocks(const pvi_softmax_state *s, const joint_block *jb, const pv_rows *rows, float *h)
+static void add_blocks(const pvi_softmax_state *s, const joint_block *jb, float *h)
 {
     const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
     const soft_block *b = jb->b;
     const int64_t ld = soft_pad(s->p), size = s->p * (s->p + 1) / 2;
     for (int64_t k = 0; k < s->k * (s->k + 1) / 2; k++) {
         const float *c = jb->S + k * PVI_SOFT_ROWS;
-        if (rows->x) {
-            kernel->scale(b->row, b->n, s->p, c, jb->t, ld);
+        if (jb->seen->rows.x) {
+            kernel->scale(b->row, b->n, s->p, 0.0f, c, jb->t, ld);
             kernel->add(b->row, b->n, s->p, jb->t, ld, h + k * size);
         } else {
-            kernel->csr_add(rows, b->r, b->n, c, h + k * size);
+            kernel->csr_add(&jb->seen->rows, b->r, b->n, c, h + k * size);
         }
     }
 }
@@ -159,13 +171,15 @@ static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_j
     PVI_REQUIRE(j->clip >= hypot(j->grad, j->scale * j->hess) * (1.0 - 0x1p-50));
     for (int64_t i = 0; i < rows->n; i += b->n) {
         soft_fill(b, rows, i);
-        soft_logits(s, b, rows, jb.q);
         soft_labels(s, b, rows);
-        for (int64_t k = 0; k < b->padded; k++) b->norm[k] = k < b->n ? rows->norm[b->r[k]] : 0.0f;
-        *n_bad += s->kernel->coefficients(pvi_float_down(j->grad), b->padded, s->k, b->y, b->norm, jb.q);
-        soft_add(s, b, rows, jb.q, g);
-        curvatures(s, j, &jb, rows);
-        add_blocks(s, &jb, rows, h);
+        soft_norms(b, rows);
+        for (int64_t k = 0; k < b->padded; k++) b->s[k] = 1.0f;
+        pvi_show(jb.seen, rows, b->n, b->row, b->r, b->norm);
+        soft_dots(s, b, &jb.seen->rows, jb.q);
+        *n_bad += s->kernel->coefficients(pvi_float_down(j->grad), b->padded, s->k, b->y, b->norm, b->s, jb.q);
+        soft_add(s, b, &jb.seen->rows, jb.q, g);
+        curvatures(s, j, &jb);
+        add_blocks(s, &jb, h);
     }
 }
 

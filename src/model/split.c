@@ -218,15 +218,17 @@ static void end_row(const pvi_split_layer *l, float *x)
 
 static void fill_row(const pvi_split_state *s, const pv_rows *rows, int64_t r, float *to)
 {
-    const int64_t n = s->layer[0].in;
+    const int64_t n = s->layer[0].in, q = pvi_stored(rows), both = n < q ? n : q;
+    const float gain = pvi_gain(rows, rows->norm[r]);
     end_row(&s->layer[0], to);
+    if (n > q) to[q] = s->scale * (gain * rows->bias); /* images have no use for the bias */
     if (rows->x) {
-        for (int64_t j = 0; j < n; j++) to[j] = s->scale * rows->x[r * rows->ld + j];
+        for (int64_t j = 0; j < both; j++) to[j] = s->scale * (gain * rows->x[r * rows->ld + j]);
         return;
     }
-    memset(to, 0, sizeof *to * (size_t)n);
+    memset(to, 0, sizeof *to * (size_t)both);
     for (int64_t e = rows->ptr[r]; e < rows->ptr[r + 1]; e++)
-        if (rows->idx[e] < n) to[rows->idx[e]] = s->scale * rows->val[e];
+        if (rows->idx[e] < n) to[rows->idx[e]] = s->scale * (gain * rows->val[e]);
 }
 
 /* The input of layer i + 1, within the radius, from the outputs of layer i. */

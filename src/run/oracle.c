@@ -26,7 +26,8 @@ struct pv_oracle {
     pv_ctx *ctx;
     const pvi_job *job;
     const pvi_matrix *m;
-    pvi_matrix transformed; /* its copy in other coordinates; x is owned */
+    pvi_matrix transformed; /* its copy in other coordinates */
+    float *copy;            /* owned: its x */
     pv_domain dom;
     const pvi_comm *comm;
     pv_rng *rng;
@@ -146,7 +147,7 @@ void pvi_oracle_free(pv_oracle *o)
 {
     if (!o) return;
     pvi_arena_free(o->arena);
-    pvi_free(o->ctx, o->transformed.x);
+    pvi_free(o->ctx, o->copy);
     pvi_free(o->ctx, o);
 }
 
@@ -347,8 +348,10 @@ pv_status pv_transform_room(pv_oracle *o)
     pvi_matrix *t = &o->transformed;
     if (t->x) return PV_OK;
     *t = (pvi_matrix) { .ctx = o->ctx, .domain = o->m->domain, .ld = o->dom.p, .y = o->m->y };
+    t->domain.row_norm = INFINITY; /* bias and gain are applied: rows are what they are */
     t->norm = pv_arena_get(o->arena, sizeof(float) * n);
-    if (t->norm) t->x = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
+    if (t->norm)
+        t->x = o->copy = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
     return t->x ? PV_OK : pvi_nomem(o->ctx);
 }
 
@@ -365,7 +368,7 @@ static void transform_rows(void *arg, int64_t task, int thread)
     const pvi_matrix *to = &o->transformed;
     const int64_t n = o->dom.n, first = task * t->width;
     const pv_rows rows = pvi_matrix_rows(o->m, first, first + t->width < n ? t->width : n - first);
-    o->job->model.ops->hess->transform(&rows, t->A, t->lda, to->x + first * to->ld, to->ld, to->norm + first,
+    o->job->model.ops->hess->transform(&rows, t->A, t->lda, o->copy + first * to->ld, to->ld, to->norm + first,
                                        o->lane[thread].scratch);
 }
 

@@ -248,7 +248,9 @@ static void check_turned(fixture *f)
     f->dom.row_norm = f->j.row_norm > 0 ? INFINITY : f->dom.row_norm; /* as the oracle does */
     begin(f);
     for (int64_t r = 0; f->j.row_norm > 0 && r < N; r++) {
-        const pv_rows v = { .n = 1, .p = P, .x = x + r * P, .ld = P, .y = f->t.y + r, .norm = norm + r };
+        const pv_rows v = {
+            .n = 1, .p = P, .x = x + r * P, .ld = P, .y = f->t.y + r, .norm = norm + r, .bound = INFINITY
+        };
         double grad = 0;
         int64_t bad = 0;
         memset(g, 0, sizeof *g * (size_t)(f->d + f->h));

@@ -248,4 +248,5 @@ const pv_reader_ops pv_reader_npy = {
               .params = pv_no_params },
     .probe = probe,
     .read = read_file,
+    .dense = true,
 };

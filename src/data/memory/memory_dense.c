@@ -9,10 +9,10 @@
  * reader_npy.c. */
 #include "memory_table.h"
 
-/* May the builder read the rows where they are? */
-static bool can_be_borrowed(const pvi_data_dense *d, const pvi_data_cfg *cfg)
+/* Are the rows floats already, with nothing to change? */
+static bool as_they_are(const pvi_data_dense *d, const pvi_data_cfg *cfg)
 {
-    return d->type == PV_FLOAT32 && d->column_stride == 1 && cfg->center == 0.0;
+    return d->type == PV_FLOAT32 && (d->column_stride == 1 || d->columns == 1) && cfg->center == 0.0;
 }
 
 /* ---- values to floats ------------------------------------------------- */
@@ -142,6 +142,7 @@ pv_status pvi_dense_open(pvi_dense *s, struct pv_load *job, const pvi_data_dense
     s->rounds = (pvi_rounds) { .job = job, .arg = s, .fill = fill, .refuse = refuse };
     pv_status st = pvi_rows_check(job, "rows", rows, "values", d->columns);
     if (st == PV_OK) st = pvi_array_labels(job, job->cfg->labels && *job->cfg->labels);
+    job->dense = true;
     if (st == PV_OK) st = pvi_build_begin(job, d->columns);
     job->counted = job->cfg->features == PV_AUTO_I64;
     if (st != PV_OK) return st;
@@ -151,7 +152,7 @@ pv_status pvi_dense_open(pvi_dense *s, struct pv_load *job, const pvi_data_dense
 
 pv_status pvi_dense_run(pvi_dense *s, int64_t rows, double before, double after)
 {
-    s->borrow = s->rows && can_be_borrowed(&s->d, s->job->cfg);
+    s->borrow = s->rows && as_they_are(&s->d, s->job->cfg);
     return pvi_rounds_run(&s->rounds, rows, before, after);
 }
 
@@ -179,7 +180,10 @@ static pv_status read_rows(struct pv_load *job)
     if (!job->aparts && !job->expect->labels_optional)
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no labels: pv_data_labels or pv_data_label_words gives them",
                         job->name);
-    pv_status s = pvi_dense_open(&st, job, &job->from->of.dense, job->from->rows);
+    const pvi_data_dense *d = &job->from->of.dense;
+    pv_status s = pvi_dense_open(&st, job, d, job->from->rows);
+    if (s == PV_OK && st.rows && as_they_are(d, job->cfg) && d->row_stride >= d->columns)
+        pvi_build_borrow(job->out, d->x, d->row_stride); /* they stay there until the run has ended: privet.h */
     if (s == PV_OK) s = pvi_dense_run(&st, job->from->rows, 0.0, 1.0);
     pvi_dense_close(&st);
     return s;

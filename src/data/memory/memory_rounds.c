@@ -81,7 +81,7 @@ static pv_status one_round(pvi_rounds *r, int64_t n, double fraction)
     if (s == PV_OK) s = pvi_build_append(r->job->out, seg, n, fraction);
     if (seg != stack) pvi_free(r->job->ctx, seg);
     if (s == PV_OK && !pvi_progress(r->job->ctx, "reading", fraction, 1.0, -1.0))
-        s = pvi_fail(r->job->ctx, PV_E_IO, "%s: stopped while reading", r->job->name);
+        s = pvi_fail(r->job->ctx, PV_E_CANCELLED, PVI_STOPPED_READING, r->job->name);
     return s;
 }
 

@@ -260,7 +260,6 @@ static void fill(void *arg, pvi_block *b)
     b->seg.max_index = t->sc->features;
     b->seg.row = t->whole ? b->seg.val : NULL;
     b->seg.row_ld = t->slots;
-    b->seg.packed = true;
     if (!t->whole && b->bad < 0) pack(t, &b->seg);
 }
 

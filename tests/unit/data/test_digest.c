@@ -124,7 +124,32 @@ static void leaf_of(const uint8_t *key, const uint8_t *tag_key, uint64_t array, 
     pvi_hash(key, 32, buf, n * 8, out);
 }
 
-/* The tree of the header comment, written out; n rows of 3 columns. */
+/* What lies between the rows does not enter, nor do bias and norm. */
+static void check_gaps(pvi_matrix *m)
+{
+    char want[65];
+    const float *const x = m->x;
+    const size_t n = (size_t)m->domain.n;
+    float *const apart = malloc(n * 5 * sizeof *apart);
+    memcpy(want, m->digest, 65);
+    for (size_t i = 0; i < n * 5; i++) apart[i] = i % 5 < 2 ? x[i / 5 * 2 + i % 5] : (float)i;
+    m->x = apart;
+    m->ld = 5;
+    m->borrowed = true;
+    m->norm[0] *= 2;
+    m->unit = true;
+    m->domain.row_norm = 7;
+    PVT_OK(pvi_digest(t.ctx, &t.cfg, m));
+    assert_string_equal(want, m->digest);
+    apart[5 * n - 4] += 1;
+    PVT_OK(pvi_digest(t.ctx, &t.cfg, m));
+    PVT_TRUE(strcmp(want, m->digest) != 0);
+    m->x = x;
+    m->ld = 2;
+    free(apart);
+}
+
+/* The tree of the header comment, written out; n rows of 2 columns, to which the bias adds none. */
 static void check_tree(const char *text, uint64_t n)
 {
     pvi_matrix *m = dt_load(&t, text);
@@ -137,17 +162,18 @@ static void check_tree(const char *text, uint64_t n)
     PVT_IS(m->domain.n, n);
     pvi_hash(key, 32, "tags", 4, second);
     pvi_chacha20(second, 0, 0, tag_key, 4096);
-    const uint64_t head[7] = { n, 3, 12 * n, 0, 0, 0, 4 * n };
-    const uint64_t xl = (12 * n + 262143) / 262144, yl = (4 * n + 262143) / 262144;
+    const uint64_t head[7] = { n, 2, 8 * n, 0, 0, 0, 4 * n };
+    const uint64_t xl = (8 * n + 262143) / 262144, yl = (4 * n + 262143) / 262144;
     uint8_t *all = malloc(14 + 56 + 32 * (xl + yl)), *at = all + 70;
-    memcpy(all, "privet data 1", 14);
+    memcpy(all, "privet data 2", 14);
     memcpy(all + 14, head, 56);
-    for (uint64_t j = 0; j < xl; j++, at += 32) leaf_of(key, tag_key, 0, j, (const char *)m->x, 12 * n, at);
+    for (uint64_t j = 0; j < xl; j++, at += 32) leaf_of(key, tag_key, 0, j, (const char *)m->x, 8 * n, at);
     for (uint64_t j = 0; j < yl; j++, at += 32) leaf_of(key, tag_key, 4, j, (const char *)m->y, 4 * n, at);
     pvi_hash(key, 32, all, (size_t)(at - all), root);
     char hex[65];
     pvi_hex(root, 32, hex);
     assert_string_equal(hex, m->digest);
+    check_gaps(m);
     free(all);
     pvi_matrix_free(m);
 }

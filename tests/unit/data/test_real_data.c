@@ -39,11 +39,11 @@ static int64_t count_label(const pvi_matrix *m, float y)
 static void norms_hold(const pvi_matrix *m)
 {
     for (int64_t i = 0; i < m->domain.n; i++) {
-        double s = 0;
+        double s = (double)m->bias * (double)m->bias;
         const int64_t from = m->x ? 0 : m->ptr[i], to = m->x ? m->ld : m->ptr[i + 1];
         const float *v = m->x ? m->x + i * m->ld : m->val;
         for (int64_t j = from; j < to; j++) s += (double)v[j] * v[j];
-        PVT_TRUE(sqrt(s) <= (double)m->norm[i] * (1 + 1e-15) && (double)m->norm[i] <= m->domain.row_norm);
+        PVT_TRUE(sqrt(s) <= (double)m->norm[i] * (1 + 1e-15) && (double)m->norm[i] <= sqrt(s) * (1 + 1e-6));
     }
 }
 

@@ -1,5 +1,7 @@
-/* test_row_norm.c - stored rows are no longer than declared; checked in exact integer arithmetic. */
+/* test_row_norm.c - the norm beside a stored row bounds it, and what the model sees of the row is no longer than
+ * declared; checked in exact integer arithmetic. */
 #include "data/reader.h"
+#include "model/model.h"
 #include "pvtest.h"
 
 /* Exact comparison of sum x_j^2 with r^2: squares of floats are integers times 2^-298, added as long
@@ -47,20 +49,25 @@ static void check_row(double R, bool unit, float bias, float *v, int64_t n)
 {
     const pvi_data_cfg cfg = { .row_norm = R, .norm = unit ? PVI_NORM_UNIT : PVI_NORM_CLIP, .bias = bias };
     const pvi_row_norm b = pvi_row_norm_of(&cfg);
-    float norm, x[600];
-    const double s = pvi_row_scale(&b, v, n, &norm);
-    double raw = 0;
+    const pv_rows rows = { .bound = b.bound, .bias = bias, .unit = unit };
+    const float norm = pvi_row_bound(&b, NULL, v, n), s = pvi_gain(&rows, norm);
+    float x[600], raw[600];
+    double size = 0;
     for (int64_t j = 0; j <= n; j++) {
-        const float from = j < n ? v[j] : bias;
-        x[j] = (float)(s * (double)from);
-        raw += (double)from * from;
+        raw[j] = j < n ? v[j] : bias;
+        x[j] = s * raw[j];
+        size += (double)raw[j] * raw[j];
     }
-    PVT_TRUE((double)norm <= R && s >= 0);
-    PVT_CHECK(norm_at_most(x, n + 1, norm), "norm %.9g, R %.17g, n %lld", (double)norm, R, (long long)n);
-    raw = sqrt(raw);
-    if (!unit && raw <= R * (1 - 1e-6)) PVT_TRUE(s == 1.0);                   /* rows inside are left alone */
-    if (raw > R * (1 + 1e-6) || (unit && raw > 0)) PVT_REL(s, R / raw, 1e-6); /* others lose no more than rounding */
-    if (raw > 0) PVT_TRUE((double)norm >= fmin(raw * s, R) * (1 - 1e-6));
+    PVT_TRUE((double)b.bound <= R && s >= 0);
+    PVT_CHECK(norm_at_most(raw, n + 1, norm), "norm %.9g, R %.17g, n %lld", (double)norm, R, (long long)n);
+    /* row.c (2): a product of two floats is exact in double; (3) */
+    PVT_CHECK((double)s * (double)norm <= (double)b.bound, "gain %.9g, norm %.9g", (double)s, (double)norm);
+    PVT_CHECK(norm_at_most(x, n + 1, pvi_shown_norm(&rows, norm)), "gain %.9g, norm %.9g", (double)s, (double)norm);
+    size = sqrt(size);
+    if (!unit && size <= R * (1 - 1e-6)) PVT_TRUE(s == 1.0f); /* rows inside are left alone */
+    if (size > R * (1 + 1e-6) || (unit && size > 0))
+        PVT_REL((double)s, R / size, 1e-6); /* others lose only rounding */
+    PVT_TRUE((double)norm <= size * (1 + 1e-6));
 }
 
 static void random_rows(void **state)
@@ -85,18 +92,17 @@ static void random_rows(void **state)
 static void exact_border_is_kept(void **state)
 {
     (void)state;
-    float v[4] = { 1, 1, 1, 1 }, norm;
+    float v[4] = { 1, 1, 1, 1 };
     pvi_data_cfg cfg = { .row_norm = 2.0 };
     pvi_row_norm b = pvi_row_norm_of(&cfg);
-    PVT_TRUE(pvi_row_scale(&b, v, 4, &norm) == 1.0 && norm == 2.0f);
+    PVT_TRUE(pvi_row_bound(&b, NULL, v, 4) == 2.0f);
     cfg.norm = PVI_NORM_UNIT;
     b = pvi_row_norm_of(&cfg);
-    PVT_TRUE(pvi_row_scale(&b, v, 4, &norm) == 1.0 && norm == 2.0f);
+    PVT_TRUE(pvi_row_bound(&b, NULL, v, 4) == 2.0f);
     cfg = (pvi_data_cfg) { .row_norm = 1.0, .bias = 0.8 };
     b = pvi_row_norm_of(&cfg);
     v[0] = 0.6f; /* 0.6f^2 + 0.8f^2 > 1 by a rounding error */
-    const double s = pvi_row_scale(&b, v, 1, &norm);
-    PVT_TRUE(s < 1.0 && s > 1 - 1e-6);
+    PVT_TRUE(pvi_row_bound(&b, NULL, v, 1) == nextafterf(1.0f, 2.0f));
     for (float tiny = 1e-4f; tiny > 1e-18f; tiny /= 10) { /* 1 + tiny^2 rounds to 1, but is above it */
         float w[3] = { 1, tiny, tiny };
         check_row(1.0, false, 0, w, 3);
@@ -107,16 +113,24 @@ static void exact_border_is_kept(void **state)
 static void extremes(void **state)
 {
     (void)state;
-    float norm, huge[3] = { 3.4e38f, -3.4e38f, 1e-45f }, tiny[2] = { 1e-45f, 0 };
+    float huge[3] = { 3.4e38f, -3.4e38f, 1e-45f }, tiny[2] = { 1e-45f, 0 }, large[2] = { 3e38f, 1e38f };
     pvi_data_cfg cfg = { .row_norm = 1e-6 };
     pvi_row_norm b = pvi_row_norm_of(&cfg);
-    double s = pvi_row_scale(&b, huge, 3, &norm);
-    PVT_TRUE(s > 0 && (double)norm <= 1e-6);
+    pv_rows rows = { .bound = b.bound };
+    PVT_TRUE(pvi_row_bound(&b, NULL, huge, 3) == INFINITY); /* above all floats: a row that adds nothing */
+    PVT_TRUE(pvi_gain(&rows, INFINITY) == 0.0f);
+    const float norm = pvi_row_bound(&b, NULL, huge, 1);
+    PVT_TRUE(norm >= huge[0] && norm <= nextafterf(huge[0], INFINITY) && pvi_gain(&rows, norm) == 0.0f);
+    check_row(1e6, false, 0, large, 2);
+    check_row(1e6, true, 1, large, 2);
     cfg = (pvi_data_cfg) { .row_norm = 1e6, .norm = PVI_NORM_UNIT };
     b = pvi_row_norm_of(&cfg);
-    s = pvi_row_scale(&b, tiny, 2, &norm);
-    PVT_REL((float)(s * (double)tiny[0]), 1e6, 1e-6);
-    PVT_TRUE(pvi_row_scale(&b, tiny + 1, 1, &norm) == 1.0 && norm == 0.0f);
+    rows = (pv_rows) { .bound = 1e6f, .unit = true };
+    PVT_TRUE(pvi_row_bound(&b, NULL, tiny, 2) == 2 * tiny[0] && pvi_gain(&rows, tiny[0]) == FLT_MAX);
+    PVT_TRUE(pvi_row_bound(&b, NULL, tiny + 1, 1) == 0.0f && pvi_gain(&rows, 0.0f) == 1.0f);
+    cfg.norm = PVI_NORM_MAX;
+    b = pvi_row_norm_of(&cfg);
+    PVT_TRUE(pvi_row_bound(&b, NULL, huge, 3) == huge[0]);
 }
 
 int main(void)

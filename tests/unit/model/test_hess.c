@@ -183,7 +183,7 @@ static void kernels_on_all_shapes(void **state)
         }
         for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
             for (int64_t k = 0; k <= d; k++) h[k] = 1;
-            pvi_hess_kernel_isa[isa]->scale(row, n, q, c, scaled, ldt);
+            pvi_hess_kernel_isa[isa]->scale(row, n, q, 0.0f, c, scaled, ldt);
             pvi_hess_kernel_isa[isa]->add(row, n, q, scaled, ldt, h);
             for (int64_t a = 0, k = 0; a < q; a++)
                 for (int64_t b = 0; b <= a; b++, k++) {

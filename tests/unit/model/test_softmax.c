@@ -137,7 +137,7 @@ static void small_gradients_survive(void **state)
     float x[1] = { 1 }, y[1] = { 1 }, norm[1] = { 1 }, g[3] = { 0 };
     const double w[3] = { 0, 30, 1 };
     const mt_rows t = { .n = 1, .p = 1 };
-    const pv_rows v = { .n = 1, .p = 1, .ld = 1, .x = x, .y = y, .norm = norm };
+    const pv_rows v = { .n = 1, .p = 1, .ld = 1, .x = x, .y = y, .norm = norm, .bound = INFINITY };
     int64_t bad = 0;
     fixture f = start(&t, 3, PVI_ISA_BASE, 1);
     PVT_OK(pv_model_softmax.begin(&f.st, NULL, &f.dom, w, 0, arena));
@@ -156,7 +156,7 @@ static void bad_rows(void **state)
     t.y[4] = NAN;
     t.y[5] = 0.5f;
     t.norm[6] = NAN;
-    t.norm[7] = 0x1p61f;
+    t.norm[7] = INFINITY;
     for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
         fixture f = start(&t, K, isa, 1);
         float all[P * K] = { 0 }, good[P * K] = { 0 };
