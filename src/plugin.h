@@ -274,7 +274,7 @@ typedef struct pv_noise {  /* of one release, as planned                        
     double scale;          /* what is drawn: z times the sensitivity, as the mechanism means it              */
     bool off;              /* nothing is private: draw() adds nothing                                        */
     double spacing;        /* of the grid that the sum is on                                                 */
-    double loudest;        /* the largest noise of the plan over that of this multiplier                     */
+    double max_ratio;      /* the largest noise of the plan over that of this multiplier                     */
     double change;         /* how far a neighbour can move what the noise is added to, in the mechanism's norm */
     int64_t length, units; /* numbers in the sum; units in the table                                         */
     double bound;          /* what one unit adds to the sum, at most                                         */
@@ -370,7 +370,7 @@ static inline pv_status pv_ask_once(pv_oracle *o, const double *at, double *out)
 }
 /* Room for transformed rows; then: from now on every query sees A x for a row x, A d x d and symmetric, whatever its
  * norm, clipped as before; weights v given to a query stand for w = A v.  Only where joint->row_norm > 0. */
-pv_status pv_transform_room(pv_oracle *o);
+pv_status pv_transform_reserve(pv_oracle *o);
 pv_status pv_transform_rows(pv_oracle *o, const double *A);
 /* 0 .. n-1 for choices that touch no row (a random iterate, an initial point). */
 int64_t pv_random_below(pv_oracle *o, int64_t n);

@@ -28,7 +28,7 @@ int64_t pvi_fft_room(int64_t n)
     return n + n / 4 + 2;
 }
 
-/* e^{-2 pi i k/n}, 0 <= k < n, from the first eighth of a turn at w. */
+/* e^{-2 pi i k/n}, 0 <= k < n, from the first eighth of the circle at w. */
 static void root(int64_t n, const double *w, int64_t k, double *re, double *im)
 {
     const int64_t quarter = k / (n / 4), in = k % (n / 4);
@@ -39,7 +39,7 @@ static void root(int64_t n, const double *w, int64_t k, double *re, double *im)
     *im = quarter == 0 ? -s : quarter == 1 ? -c : quarter == 2 ? s : c;
 }
 
-/* First the cosines and sines of the first eighth of a turn, then for n = N/2, N/8, ... the powers of (2). */
+/* First the cosines and sines of the first eighth of the circle, then for n = N/2, N/8, ... the powers of (2). */
 void pvi_fft_roots(int64_t N, double *w)
 {
     double *to = w + N / 4 + 2;

@@ -217,7 +217,7 @@ static void check_moments(fixture *f)
 }
 
 /* Rows times a matrix that makes some of them a thousand times as long as R. */
-static void check_turned(fixture *f)
+static void check_transformed(fixture *f)
 {
     enum { LDA = 16 };
     float A[P * LDA] = { 0 }, *x = calloc(N * P, sizeof *x), norm[N], *g = calloc((size_t)(f->d + f->h), sizeof *g);
@@ -360,7 +360,7 @@ CHECK(rounding)
 CHECK(sequence)
 CHECK(derivative)
 CHECK(moments)
-CHECK(turned)
+CHECK(transformed)
 
 int main(void)
 {
@@ -370,7 +370,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sequence_all, setup, teardown),
         cmocka_unit_test_setup_teardown(derivative_all, setup, teardown),
         cmocka_unit_test_setup_teardown(moments_all, setup, teardown),
-        cmocka_unit_test_setup_teardown(turned_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(transformed_all, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
