@@ -82,7 +82,7 @@ static inline void block_margins(const pvi_glm_state *s, const pvi_glm_cfg *cfg,
     block_dots(s, b, rows, b->m);
     for (int64_t i = b->n; i < b->padded; i++) b->m[i] = 0.0f;
     block_gather(b, rows, rows->y, b->y);
-    if (cfg->link->props & PV_MARGIN)
+    if (cfg->loss->props & PV_MARGIN)
         for (int64_t i = 0; i < b->padded; i++) b->m[i] *= b->y[i];
     else
         for (int64_t i = 0; i < b->padded; i++) b->m[i] -= b->y[i];

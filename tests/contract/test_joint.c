@@ -92,20 +92,20 @@ static void run(const pv_model_ops *model, const void *cfg, const char *name, in
 
 static void for_each(joint_check *check)
 {
-    const pv_plugin *head, *link;
+    const pv_plugin *head, *loss;
     for (int64_t i = 0; (head = pv_nth(PV_KIND_model, i)) != NULL; i++) {
         const pv_model_ops *model = (const pv_model_ops *)(const void *)head;
         if (strcmp(head->name, "softmax") == 0) {
             run(model, NULL, head->name, 2, check);
             run(model, NULL, head->name, 5, check);
         }
-        for (int64_t l = 0; strcmp(head->name, "glm") == 0 && (link = pv_nth(PV_KIND_link, l)) != NULL; l++) {
-            const pv_link_ops *ops = (const pv_link_ops *)(const void *)link;
-            void *link_cfg = calloc(1, link->cfg_size + 1);
-            pvi_param_defaults(link->params, link_cfg);
-            const pvi_glm_cfg cfg = { ops, link_cfg };
-            if (ops->props & PV_HESSIAN) run(model, &cfg, link->name, ops->props & PV_CLASSIFY ? 2 : 0, check);
-            free(link_cfg);
+        for (int64_t l = 0; strcmp(head->name, "glm") == 0 && (loss = pv_nth(PV_KIND_loss, l)) != NULL; l++) {
+            const pv_loss_ops *ops = (const pv_loss_ops *)(const void *)loss;
+            void *loss_cfg = calloc(1, loss->cfg_size + 1);
+            pvi_param_defaults(loss->params, loss_cfg);
+            const pvi_glm_cfg cfg = { ops, loss_cfg };
+            if (ops->props & PV_HESSIAN) run(model, &cfg, loss->name, ops->props & PV_CLASSIFY ? 2 : 0, check);
+            free(loss_cfg);
         }
     }
 }
