@@ -10,7 +10,7 @@ FLAGS  ?=
 GIVEN  := $(if $(filter file,$(origin FLAGS)),,yes)
 SETUP  := \`make setup\` installs what privet is built with (Debian; as root or through sudo)
 
-.PHONY: all everything configure setup demo test check scripts formatted clang sanitizers sanitize tsan fuzzers replay fuzz bench coverage install clean format
+.PHONY: all everything configure setup static demo test check scripts formatted clang sanitizers sanitize tsan fuzzers replay fuzz bench coverage install clean format
 all: configure
 	@$(CMAKE) --build $(BUILD) --target privet privet_static privet_cmd privet_texts
 everything: configure
@@ -22,6 +22,12 @@ configure:
 	    $(CMAKE) --fresh -G Ninja -B $(BUILD) -S . $(FLAGS) && printf '%s\n' '$(FLAGS)' >$(BUILD)/flags; fi
 setup:
 	@sh tools/bootstrap.sh
+# One file that needs nothing of the machine it runs on but the kernel.
+static: setup
+	@$(MAKE) --no-print-directory configure
+	@$(CMAKE) --build $(BUILD) --target privet_static_cmd
+	@mkdir -p build-static && cp $(BUILD)/static/privet build-static/privet
+	@echo "build-static/privet: $$(du -h build-static/privet | cut -f1), statically linked"
 demo: setup
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/privet demo $(BUILD)/demo
@@ -79,7 +85,7 @@ coverage:
 install: all
 	@$(CMAKE) --install $(BUILD) --prefix $(PREFIX)
 clean:
-	@rm -rf $(BUILD) build-coverage build-clang build-asan build-tsan
+	@rm -rf $(BUILD) build-coverage build-clang build-asan build-tsan build-static
 format:
 	@sh tools/bootstrap.sh clang-format
 	@find include src cli tests bench examples -name '*.[ch]' | xargs clang-format -i

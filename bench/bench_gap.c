@@ -88,7 +88,7 @@ static point measure(const bench *b, const double *w)
         ops->hess->sum(st, j->model.cfg, &rows, &j->joint, g, g + d, &bad, scratch);
         for (int64_t k = 0; k < d + blocks * hess; k++) sum[k] += (double)g[k] / (double)n;
         out.value += ops->value_sum(st, j->model.cfg, &rows, scratch) / (double)n;
-        if (j->model.link) {
+        if (j->model.loss) {
             ops->predict(st, j->model.cfg, &rows, score, scratch);
             for (int64_t k = 0; k < rows.n; k++) out.accuracy += (score[k] > 0) == (rows.y[k] > 0);
         }

@@ -13,7 +13,7 @@
 #include <time.h>
 
 extern const pv_model_ops pv_model_glm;
-extern const pv_link_ops pv_link_logistic;
+extern const pv_loss_ops pv_loss_logistic;
 
 enum { GROUP = 64, GROUPS_PER_TASK = 64, MAX_THREADS = 64 };
 
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
     pv_arena *a = pvi_arena_create(ctx[0]);
     b.n = argc > 2 ? atoll(argv[2]) : 581012;
     b.p = argc > 3 ? atoll(argv[3]) : 54;
-    b.cfg = (pvi_glm_cfg) { &pv_link_logistic, NULL };
+    b.cfg = (pvi_glm_cfg) { &pv_loss_logistic, NULL };
     b.spacing = 0x1p-40;
     b.x = get(sizeof(float) * (size_t)(b.n * b.p));
     b.y = get(sizeof(float) * (size_t)b.n);

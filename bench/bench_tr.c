@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-extern const pv_link_ops pv_link_logistic;
+extern const pv_loss_ops pv_loss_logistic;
 extern const pv_model_ops pv_model_glm;
 
 static double seconds(clockid_t which)
@@ -88,7 +88,7 @@ static double one_pass(pv_ctx *ctx, const pvi_matrix *m, int rounds)
 {
     const int64_t n = m->domain.n, p = m->domain.p, size = p * (p + 1) / 2, pieces = (n + 4095) / 4096;
     pv_arena *a = pvi_arena_create(ctx);
-    const pvi_glm_cfg cfg = { &pv_link_logistic, NULL };
+    const pvi_glm_cfg cfg = { &pv_loss_logistic, NULL };
     pvi_glm_state st = { 0 };
     pv_joint j = { .grad = 1.0 };
     double *w = pv_arena_f64(a, p), *best = pv_arena_f64(a, 2 * pieces), total[2] = { 0 };

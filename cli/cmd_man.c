@@ -169,7 +169,7 @@ static void complete_values(jv all)
 {
     static const struct {
         const char *key, *kinds[2];
-    } named[] = { { "model", { "link", "model" } },
+    } named[] = { { "model", { "loss", "model" } },
                   { "reg", { "reg" } },
                   { "set", { "set" } },
                   { "optimizer", { "optimizer" } },

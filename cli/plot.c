@@ -112,7 +112,7 @@ void plot_bar(const plot *p, double x, double y0, double y1, int series)
             series % SERIES, colours[series % SERIES], at, low, top, at - 4, low, at - 4, top);
 }
 
-/* Hollow, so that the line through it shows. */
+/* An open circle, so that the line through it shows. */
 static void diamond(const plot *p, double x, double y, const char *class, const char *colour)
 {
     fprintf(

@@ -7,7 +7,7 @@ foreach(text "man:privet.1" "complete:privet.bash")
   list(GET pair 0 verb)
   list(GET pair 1 file)
   add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/${file} DEPENDS privet_cmd
-    COMMAND $<TARGET_FILE:privet_cmd> ${verb} > ${CMAKE_BINARY_DIR}/${file} COMMENT "Writing ${file}")
+    COMMAND privet_cmd ${verb} > ${CMAKE_BINARY_DIR}/${file} COMMENT "Writing ${file}")
   list(APPEND PRIVET_TEXTS ${CMAKE_BINARY_DIR}/${file})
 endforeach()
 add_custom_target(privet_texts ALL DEPENDS ${PRIVET_TEXTS})

@@ -108,16 +108,16 @@ enum {
     PV_HESSIAN = 32u,
     PV_PROX = 64u,             /* regulariser or set with an exact prox / projection          */
     PV_LMO = 128u,             /* set with a linear minimisation oracle                       */
-    PV_CLASSIFY = 512u,        /* link: labels are classes; without it labels are real        */
-    PV_MARGIN = 1024u,         /* link: phi of m = y <w,x>; without it, of the residual <w,x> - y */
+    PV_CLASSIFY = 512u,        /* loss: labels are classes; without it labels are real        */
+    PV_MARGIN = 1024u,         /* loss: phi of m = y <w,x>; without it, of the residual <w,x> - y */
     PV_ELASTIC = 2048u,        /* regulariser: a ||w||_1 + (strong/2) ||w||^2, with a = 0 if PV_SMOOTH */
     PV_L1_FIRST = 4096u,       /* set: soft threshold, then project, is the exact prox of a ||w||_1  */
     PV_L1_FLAT = 8192u,        /* set: ||w||_1 is constant on it, so an l1 penalty changes nothing    */
     PV_ANY_LABEL = 16384u,     /* model: classes or numbers, its loss follows the labels          */
     PV_BLOCKS = 32768u,        /* model: the gradient of each tensor is that of its own convex problem */
     PV_PIXELS = 65536u,        /* model: takes rows as bytes                                          */
-    PV_OF_LINKS = 1u << 17,    /* model: goes by the names of its links                            */
-    PV_FOR_NUMBERS = 1u << 18, /* link or model: what model=auto is for labels that are numbers,  */
+    PV_OF_LOSSES = 1u << 17,   /* model: goes by the names of its losses                            */
+    PV_FOR_NUMBERS = 1u << 18, /* loss or model: what model=auto is for labels that are numbers,  */
     PV_FOR_TWO = 1u << 19,     /*   two classes,                                                 */
     PV_FOR_MANY = 1u << 20,    /*   more classes                                                 */
     PV_NETWORK = 1u << 21,     /* model: layers of a description                                       */
@@ -128,15 +128,15 @@ enum {
     PV_ANY_MODEL = 1u << 26    /* every model has it                                                  */
 };
 
-/* ---- GLM link: phi of the margin and its derivatives, a vector at a time ----------- */
-typedef struct pv_link_ops {
+/* ---- GLM loss: phi of the margin and its derivatives, a vector at a time ----------- */
+typedef struct pv_loss_ops {
     pv_plugin head;
     uint32_t props;
     double sup1, sup2, sup3; /* suprema of |phi'|, |phi''|, |phi'''|; INFINITY: unbounded */
     void (*eval)(const void *cfg, int64_t n, const float *m, float *v, float *d1, float *d2); /* any NULL */
     /* optional, for suprema that depend on cfg (the three above are then those of the defaults) */
     void (*sup)(const void *cfg, double sup[3]);
-} pv_link_ops;
+} pv_loss_ops;
 
 /* ---- gradient and Hessian in one release ------------------------------------------------------
  * A row contributes the vector (g_i, scale svec(H_i)): its clipped gradient, then its clipped Hessian in coordinates
@@ -168,7 +168,7 @@ typedef struct pv_hess_ops {
                       void *scratch);
 } pv_hess_ops;
 
-/* ---- model: what the oracle calls.  glm.c implements it once for every link. --------
+/* ---- model: what the oracle calls.  glm.c implements it once for every loss. --------
  * The oracle splits the rows into groups fixed by position and calls grad_sum per
  * group.  Privacy rests on three promises, all tested over the registry:
  *   (M1) each row contributes a vector of L2 norm at most clip (+ rounding);
@@ -178,7 +178,7 @@ typedef struct pv_hess_ops {
  *        is zero leaves the sum bit-identical.                                        */
 typedef struct pv_model_ops {
     pv_plugin head;
-    uint32_t props; /* 0: glm takes the link's                                    */
+    uint32_t props; /* 0: glm takes the loss's                                    */
     int64_t (*dim)(const void *cfg, const pv_domain *dom);
     size_t (*scratch)(const void *cfg, const pv_domain *dom, int64_t max_rows); /* bytes per thread */
     /* Once per query before any group, on one thread; keeps a float copy of w in st.  number: from 1 on. */
@@ -280,7 +280,7 @@ typedef struct pv_noise {  /* of one release, as planned                        
     double scale;          /* what is drawn: z times the sensitivity, as the mechanism means it              */
     bool off;              /* nothing is private: draw() adds nothing                                        */
     double spacing;        /* of the grid that the sum is on                                                 */
-    double loudest;        /* the largest noise of the plan over that of this multiplier                     */
+    double max_ratio;      /* the largest noise of the plan over that of this multiplier                     */
     double change;         /* how far a neighbour can move what the noise is added to, in the mechanism's norm */
     int64_t length, units; /* numbers in the sum; units in the table                                         */
     double bound;          /* what one unit adds to the sum, at most                                         */
@@ -376,7 +376,7 @@ static inline pv_status pv_ask_once(pv_oracle *o, const double *at, double *out)
 }
 /* Room for transformed rows; then: from now on every query sees A x for a row x, A d x d and symmetric, whatever its
  * norm, clipped as before; weights v given to a query stand for w = A v.  Only where joint->row_norm > 0. */
-pv_status pv_transform_room(pv_oracle *o);
+pv_status pv_transform_reserve(pv_oracle *o);
 pv_status pv_transform_rows(pv_oracle *o, const double *A);
 /* 0 .. n-1 for choices that touch no row (a random iterate, an initial point). */
 int64_t pv_random_below(pv_oracle *o, int64_t n);
@@ -450,7 +450,7 @@ double pv_up(double x, int k); /* x moved k ulps up; 0 stays 0.  Costs round up 
 /* ---- registry ------------------------------------------------------------------------------ */
 typedef enum pv_kind {
     PV_KIND_reader,
-    PV_KIND_link,
+    PV_KIND_loss,
     PV_KIND_model,
     PV_KIND_reg,
     PV_KIND_set,

@@ -5,8 +5,7 @@
 # is for another architecture, which is made known to dpkg first.
 set -eu
 
-packages="gcc g++ make cmake ninja-build pkg-config libsodium-dev libopenblas-dev liblapacke-dev
-          zlib1g-dev libbz2-dev libcmocka-dev libflint-dev $*"
+packages="gcc g++ make cmake ninja-build pkg-config libsodium-dev zlib1g-dev libbz2-dev libcmocka-dev libflint-dev $*"
 
 die() {
     printf 'bootstrap: %s\n' "$1" >&2
@@ -27,7 +26,7 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
     if command -v cc >/dev/null 2>&1 && command -v cmake >/dev/null 2>&1 && command -v ninja >/dev/null 2>&1; then
         exit 0
     fi
-    die "apt-get not found; install a C compiler, cmake, ninja, pkg-config, libsodium, openblas, lapacke, zlib, bzip2 and cmocka by hand"
+    die "apt-get not found; install a C compiler, cmake, ninja, pkg-config, libsodium, zlib, bzip2 and cmocka by hand"
 fi
 
 missing=

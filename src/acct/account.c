@@ -117,8 +117,8 @@ static pv_status group_epsilon(const run *r, double delta, double *eps)
     if (group_at(r, 0.0, &s) <= delta && s == PV_OK) return s; /* else the search would halve its way to it */
     *eps = INFINITY;
     for (int i = 0; (fhi = group_excess(r, hi, delta, &s)) > 0.0; i++, lo = hi, flo = fhi, hi *= 2)
-        if (s != PV_OK || hi > 1e3 || !PVI_TURN(GROUP_RISE, i)) return s; /* e^hi has left the range of a double */
-    for (int i = 1; PVI_TURN(GROUP_CLOSE, i) && hi - lo > 1e-9 * hi; i++) {
+        if (s != PV_OK || hi > 1e3 || !PVI_ITERATE(GROUP_RISE, i)) return s; /* e^hi has left the range of a double */
+    for (int i = 1; PVI_ITERATE(GROUP_CLOSE, i) && hi - lo > 1e-9 * hi; i++) {
         const double edge = 0.4e-9 * hi, guess = (lo * fhi - hi * flo) / (fhi - flo);
         double e = fmin(fmax(guess + (safe == 1 ? -edge : edge), lo + edge), hi - edge);
         if (i % 4 == 0 || !(fhi < 0.0)) e = 0.5 * (lo + hi); /* when it stalls, or fhi says nothing */

@@ -34,7 +34,7 @@ typedef struct pvi_term {
     int64_t count;      /* adaptive repetitions, 1 .. 2^53                                           */
     bool parts;         /* each on a part of the rows: count is what one row sees                      */
 } pvi_term;
-typedef pv_status (*pvi_term_fn)(void *user, const pvi_term *t); /* anything but PV_OK ends the walk  */
+typedef pv_status (*pvi_term_fn)(void *user, const pvi_term *t); /* anything but PV_OK ends it        */
 pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user);
 /* Is there a theorem that the sampler amplifies under the relation?  Poisson under zero-out and fixed size
  * under replace, and no sampler at all. */
@@ -48,7 +48,7 @@ double pvi_event_noise_max(const pv_event *ev); /* largest noise multiplier of i
 int pvi_event_release(const pv_event *ev);                     /* which row of the plan its leaf names */
 double pvi_event_releases_of(const pv_event *ev, int release); /* how many of that row */
 double pvi_event_releases(const pv_event *ev); /* of a checked tree: how many, a sampled leaf counts as one */
-/* Walks the leaves (a sampled leaf counts as one) in the order a run must release them. */
+/* Visits the leaves (a sampled leaf counts as one) in the order a run must release them. */
 typedef struct pvi_meter pvi_meter;
 pvi_meter *pvi_meter_create(pv_arena *a, const pv_event *total); /* NULL: no memory               */
 /* PV_E_PLAN: not what was planned, or planned for another release. */
@@ -92,7 +92,7 @@ double pvi_gdp_epsilon_lb(double mu, double delta);
  * m.  Upper bounds, rounding included.                                                                  */
 double pvi_rdp_epsilon(double (*rdp)(const void *user, double m), const void *user, double delta, double start);
 double pvi_rdp_delta(double (*rdp)(const void *user, double m), const void *user, double eps, double start);
-/* The smallest f(user, m) seen going downhill from m = exp(start); f should have one valley. */
+/* The smallest f(user, m) seen in a search from m = exp(start); f should be unimodal. */
 double pvi_minimize(double (*f)(void *user, double m), void *user, double start);
 
 /* ---- Renyi divergences: upper bounds on m D_{1+m} (renyi_*.c) -------------------------------------- */
@@ -117,7 +117,7 @@ typedef struct pvi_hidden {
     int64_t batches, passes; /* l (1: full batch) and E                                                  */
     bool last_iterate_only, no_clipping, exact_projection, fixed_order; /* gates: all must hold            */
 } pvi_hidden;
-pv_status pvi_hidden_mu(pv_ctx *ctx, const pvi_hidden *h, double *mu); /* PV_E_UNSUPPORTED: a gate is closed */
+pv_status pvi_hidden_mu(pv_ctx *ctx, const pvi_hidden *h, double *mu); /* PV_E_UNSUPPORTED: a condition is not met */
 
 /* ---- last iterate of block coordinate descent (hidden_sbcd.c): conditional, never charged -------------- */
 typedef struct pvi_hidden_sbcd {
@@ -127,7 +127,7 @@ typedef struct pvi_hidden_sbcd {
     double shrink;           /* lambda of an l2 prox; 0: any other                                    */
     bool fixed_order, last_iterate_only, no_momentum, convex; /* gates: all must hold                 */
 } pvi_hidden_sbcd;
-/* R_a <= a rate for every order a; PV_E_UNSUPPORTED: a gate is closed. */
+/* R_a <= a rate for every order a; PV_E_UNSUPPORTED: a condition is not met. */
 extern const char *const pvi_hidden_sbcd_assumptions[]; /* NULL ends them */
 pv_status pvi_hidden_sbcd_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double *rate);
 double pvi_hidden_sbcd_epsilon(double rate, double delta);

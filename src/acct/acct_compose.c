@@ -112,7 +112,7 @@ static double optimal_epsilon(const state *s, double d, double hi)
 {
     double lo = 0.0;
     if (pvi_pure_delta(s->largest, s->N, 0.0) <= d) return 0.0;
-    for (int i = 0; PVI_TURN(COMPOSE_CLOSE, i) && hi - lo > 1e-11 * hi; i++) {
+    for (int i = 0; PVI_ITERATE(COMPOSE_CLOSE, i) && hi - lo > 1e-11 * hi; i++) {
         const double mid = 0.5 * (lo + hi);
         if (pvi_pure_delta(s->largest, s->N, mid) <= d) hi = mid;
         else lo = mid;

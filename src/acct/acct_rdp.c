@@ -52,7 +52,7 @@ static double e2(double x)
 {
     if (fabs(x) > 0.5) return expm1(x) - x;
     double term = 0.5 * x * x, sum = term;
-    for (int k = 3; PVI_TURN(SERIES, k) && fabs(term) > 0x1p-56 * sum; k++) sum += term *= x / k;
+    for (int k = 3; PVI_ITERATE(SERIES, k) && fabs(term) > 0x1p-56 * sum; k++) sum += term *= x / k;
     return sum;
 }
 

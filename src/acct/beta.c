@@ -29,7 +29,7 @@ static double lower_series(double x, double b) /* sum of (2) */
 {
     double t = 1.0, sum = 1.0;
     for (int n = 1; t > 1e-18 * sum; n++) {
-        if (!PVI_TURN(BETA_SERIES, n)) return INFINITY; /* the distance is then 1 */
+        if (!PVI_ITERATE(BETA_SERIES, n)) return INFINITY; /* the distance is then 1 */
         sum += t *= x * (b - 0.5 + n) / (n + 0.5);
     }
     return sum;
@@ -38,7 +38,7 @@ static double lower_series(double x, double b) /* sum of (2) */
 static double upper_series(double y, double b) /* sum of (3), y = 1 - x */
 {
     double s = 1.0, sum = 1.0;
-    for (int n = 1; PVI_TURN(BETA_SERIES, n) && s > 1e-18 * sum; n++) sum += s *= y * (b - 0.5 + n) / (b + n);
+    for (int n = 1; PVI_ITERATE(BETA_SERIES, n) && s > 1e-18 * sum; n++) sum += s *= y * (b - 0.5 + n) / (b + n);
     return sum; /* subtracted from 1: too small is safe */
 }
 
@@ -63,8 +63,8 @@ double pv_ball_radius(double distance, double delta, double d)
     if (!(distance > 0)) return 0.0;
     if (!(delta > 0) || !(d >= 1)) return INFINITY;
     for (int i = 0; !(pv_ball_delta(distance, hi, d) <= delta); i++, lo = hi, hi *= 2.0)
-        if (!PVI_TURN(RADIUS_RISE, i)) return INFINITY;
-    for (int i = 0; PVI_TURN(RADIUS_CLOSE, i) && hi - lo > 1e-12 * hi; i++) {
+        if (!PVI_ITERATE(RADIUS_RISE, i)) return INFINITY;
+    for (int i = 0; PVI_ITERATE(RADIUS_CLOSE, i) && hi - lo > 1e-12 * hi; i++) {
         const double mid = 0.5 * (lo + hi);
         if (pv_ball_delta(distance, mid, d) <= delta) hi = mid;
         else lo = mid;

@@ -56,23 +56,23 @@ static double log_probability(double k, double l, double eps) /* (2); l <= k/2 *
            stirling_error(k - l) - deviance(l, k * r) - deviance(k - l, k * p);
 }
 
-typedef struct walk {
+typedef struct partial_sum {
     double k, eps, e; /* releases, their epsilon, the epsilon asked about */
     double sum, steps;
-} walk;
+} partial_sum;
 
-static double weight(const walk *w, double l)
+static double weight(const partial_sum *w, double l)
 {
     const double x = w->e - (w->k - 2.0 * l) * w->eps;
     return x < 0 ? -expm1(x) : 0.0;
 }
 
 /* Adds l0 + dir, l0 + 2 dir, ... up to `last`; P is the probability of l0, relative. */
-static void go(walk *w, double l, double last, int dir, double P)
+static void sum_terms(partial_sum *w, double l, double last, int dir, double P)
 {
     const double odds = exp(w->eps); /* p/r */
     for (int64_t i = 0; l != last; i++) {
-        if (!PVI_TURN(BINOMIAL_WALK, i)) {
+        if (!PVI_ITERATE(BINOMIAL_SUM, i)) {
             w->sum = INFINITY; /* delta is then 1 */
             return;
         }
@@ -95,10 +95,10 @@ double pvi_pure_delta(double eps, double k, double e)
     const double low = e - 0x1p-51 * (e + k * eps); /* the curve falls: covers the rounding of (k-2l) eps - e */
     const double top = ceil(0.5 * (k - low / eps)) + 1.0, last = top > k ? k : top; /* weights vanish above */
     const double mode = floor(k / (1.0 + exp(eps))), start = mode < last ? mode : last;
-    walk w = { .k = k, .eps = eps, .e = low };
+    partial_sum w = { .k = k, .eps = eps, .e = low };
     w.sum = weight(&w, start);
-    go(&w, start, 0.0, -1, 1.0);
-    go(&w, start, last, 1, 1.0);
+    sum_terms(&w, start, 0.0, -1, 1.0);
+    sum_terms(&w, start, last, 1, 1.0);
     const double ln = log_probability(k, start, eps);
     const double size = 16.0 + w.steps + fabs(ln); /* rounding of steps and of the exponent */
     const double delta = exp(ln) * w.sum * (1.0 + 0x1p-50 * size) + 0x1p-1074;

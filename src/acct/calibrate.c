@@ -94,7 +94,7 @@ static double central_limit(const search *q)
     const bool group = l.group && q->rel == PV_REL_REPLACE;
     const double e = group ? 0.5 * q->epsilon : q->epsilon, d = group ? q->delta / (1.0 + exp(e)) : q->delta;
     if (!(d > 0.0) || pvi_gaussian_mu(q->ctx, q->rel, e, d, &mu) != PV_OK) return 0.0;
-    for (int i = 0; PVI_TURN(CALIBRATE_START, i) && hi - lo > 1e-6; i++) {
+    for (int i = 0; PVI_ITERATE(CALIBRATE_START, i) && hi - lo > 1e-6; i++) {
         l = (limit) { .s = exp(0.5 * (lo + hi)) };
         pvi_event_each(q->ev, add_limit, &l);
         *(l.mu2 > mu * mu ? &lo : &hi) = 0.5 * (lo + hi);
@@ -107,7 +107,7 @@ static pv_status find_bracket(const search *q, bracket *b)
 {
     double u = fmin(fmax(central_limit(q), q->least), q->most), stride = 0.0;
     bool above = false, below = false;
-    for (int i = 0; PVI_TURN(CALIBRATE_FIND, i); i++) {
+    for (int i = 0; PVI_ITERATE(CALIBRATE_FIND, i); i++) {
         pvi_cost c;
         const double s = exp(u);
         const pv_status ok = cost_at(q, s, &c);
@@ -134,7 +134,7 @@ static pv_status find_bracket(const search *q, bracket *b)
 static pv_status shrink(const search *q, bracket *b)
 {
     int safe = -1; /* the last guess: -1 none, 0 too little noise, 1 enough */
-    for (int i = 1; PVI_TURN(CALIBRATE_CLOSE, i) && b->hi - b->lo > TOLERANCE; i++) {
+    for (int i = 1; PVI_ITERATE(CALIBRATE_CLOSE, i) && b->hi - b->lo > TOLERANCE; i++) {
         const double edge = 0.4 * TOLERANCE, guess = (b->lo * b->fhi - b->hi * b->flo) / (b->fhi - b->flo);
         double u = fmin(fmax(guess + (safe == 1 ? -edge : edge), b->lo + edge), b->hi - edge);
         if (i % 6 == 0) u = 0.5 * (b->lo + b->hi); /* when it stalls */

@@ -11,7 +11,7 @@
  *
  * Search    With K(m) = m r(m) convex (a cumulant function), (1) is (K(m) + m ln m - (1+m) ln(1+m)
  *   - ln delta)/m, convex over linear, and (2) is K(m) - m eps + m ln m - (1+m) ln(1+m), convex: one
- *   valley each.  Any order gives a valid bound, so the search affects tightness only, never validity.
+ *   minimum each.  Any order gives a valid bound, so the search affects tightness only, never validity.
  * Rounding  each sum is raised by 2^-50 of the sum of its absolute terms. */
 #include "acct.h"
 
@@ -68,7 +68,7 @@ static double vertex(point a, point b, point c)
 /* Shrinks a < b < c with b lowest: parabolic steps, and golden ones when those stall. */
 static double floor_of(const search *s, point a, point b, point c)
 {
-    for (int i = 0; PVI_TURN(ORDER_CLOSE, i) && c.u - a.u > U_TOL; i++) {
+    for (int i = 0; PVI_ITERATE(ORDER_CLOSE, i) && c.u - a.u > U_TOL; i++) {
         const double wide = c.u - b.u > b.u - a.u ? c.u : a.u, golden = b.u + 0.381966 * (wide - b.u);
         const double v = vertex(a, b, c), edge = 0.1 * U_TOL;
         const bool good = i % 3 != 2 && v > a.u + edge && v < c.u - edge && fabs(v - b.u) > edge; /* false for NaN */
@@ -92,9 +92,9 @@ double pvi_minimize(double (*f)(void *user, double m), void *user, double start)
     double h = 0.5;
     point b = look(&s, start), a = look(&s, b.u - h), c = look(&s, b.u + h);
     if (c.f < b.f) {
-        for (int i = 0; PVI_TURN(ORDER_FIND, i) && c.f < b.f; i++) a = b, b = c, c = look(&s, b.u + (h *= 1.6));
+        for (int i = 0; PVI_ITERATE(ORDER_FIND, i) && c.f < b.f; i++) a = b, b = c, c = look(&s, b.u + (h *= 1.6));
     } else { /* also where all is infinite: bounds are finite at low orders */
-        for (int i = 0; PVI_TURN(ORDER_FIND, i) && (a.f < b.f || (b.f == INFINITY && b.u > U_MIN)); i++)
+        for (int i = 0; PVI_ITERATE(ORDER_FIND, i) && (a.f < b.f || (b.f == INFINITY && b.u > U_MIN)); i++)
             c = b, b = a, a = look(&s, b.u - (h *= 1.6));
     }
     return floor_of(&s, a, b, c);

@@ -36,8 +36,8 @@ double pvi_mu_fit(const pvi_curve *c)
     double lo = 0.0, hi = 1e-6;
     if (dominates(0.0, c)) return 0.0;
     for (int i = 0; !dominates(hi, c); i++, lo = hi, hi *= 4.0)
-        if (!PVI_TURN(MU_RISE, i)) return INFINITY;
-    for (int i = 0; PVI_TURN(MU_CLOSE, i) && hi - lo > 1e-12 * hi; i++) {
+        if (!PVI_ITERATE(MU_RISE, i)) return INFINITY;
+    for (int i = 0; PVI_ITERATE(MU_CLOSE, i) && hi - lo > 1e-12 * hi; i++) {
         const double mid = 0.5 * (lo + hi);
         if (dominates(mid, c)) hi = mid;
         else lo = mid;
@@ -72,8 +72,8 @@ static pv_status generic(const rows *q, double start, double *eps)
     double lo = 0.0, hi = start > 0 ? start : 1e-3;
     if (holds(q, 0.0, &s) || s != PV_OK) return *eps = 0.0, s;
     for (int i = 0; !holds(q, hi, &s); i++, lo = hi, hi *= 1.5) /* from 600 on, e^{ke} nears the largest double */
-        if (s != PV_OK || hi * q->k > 600 || !PVI_TURN(ROWS_RISE, i)) return *eps = INFINITY, s;
-    for (int i = 0; PVI_TURN(ROWS_CLOSE, i) && hi - lo > 1e-7 * hi; i++) {
+        if (s != PV_OK || hi * q->k > 600 || !PVI_ITERATE(ROWS_RISE, i)) return *eps = INFINITY, s;
+    for (int i = 0; PVI_ITERATE(ROWS_CLOSE, i) && hi - lo > 1e-7 * hi; i++) {
         const double mid = 0.5 * (lo + hi);
         if (holds(q, mid, &s)) hi = mid;
         else lo = mid;

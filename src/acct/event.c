@@ -1,7 +1,7 @@
 /* event.c - privacy events: construction, checking, comparison, scaling, the list of terms.
  *
  * A tree is a leaf (one release), a sampler over a sub-tree, a repetition of a sub-tree or a
- * sequence of sub-trees.  Walks recurse, so each one carries the depth and stops at
+ * sequence of sub-trees.  Traversals recurse, so each one carries the depth and stops at
  * PVI_EVENT_DEPTH: a hostile tree ends in an error, never in a stack overflow.  Repetitions are
  * multiplied, never unrolled; the product stays below 2^53 so that a double holds it exactly.
  *
@@ -205,11 +205,11 @@ double pvi_event_noise_max(const pv_event *ev)
 
 /* ---- terms ------------------------------------------------------------------------------------------ */
 
-typedef struct walk {
+typedef struct traversal {
     pvi_term_fn fn;
     void *user;
     bool in_sample, in_parts;
-} walk;
+} traversal;
 
 /* What a sampler contains: its single leaf, or the Gaussians collected by (1). */
 typedef struct inner {
@@ -229,10 +229,10 @@ static pv_status collect(void *user, const pvi_term *t)
     return PV_OK;
 }
 
-static pv_status sampled(walk w, const pv_event *ev, int64_t count);
+static pv_status sampled(traversal w, const pv_event *ev, int64_t count);
 
 /* Of a tree that was checked: its depth and the products of its repetitions are bounded. */
-static pv_status each(walk w, const pv_event *ev, int64_t count)
+static pv_status each(traversal w, const pv_event *ev, int64_t count)
 {
     switch (ev->kind) {
     case PV_EV_NONE: return PV_OK;
@@ -258,10 +258,10 @@ static pv_status each(walk w, const pv_event *ev, int64_t count)
     }
 }
 
-static pv_status sampled(walk w, const pv_event *ev, int64_t count)
+static pv_status sampled(traversal w, const pv_event *ev, int64_t count)
 {
     inner in = { 0 };
-    const pv_status s = each((walk) { .fn = collect, .user = &in, .in_sample = true }, ev->sub, 1);
+    const pv_status s = each((traversal) { .fn = collect, .user = &in, .in_sample = true }, ev->sub, 1);
     if (s != PV_OK) return s;
     if (in.terms == 0) return PV_OK;
     if (in.terms > 1 ? in.mixed || ev->kind == PV_EV_FIXED : in.leaf.sampler != PV_EV_NONE) return PV_E_UNSUPPORTED;
@@ -277,7 +277,7 @@ static pv_status sampled(walk w, const pv_event *ev, int64_t count)
 pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user)
 {
     const pv_status s = pvi_event_check(NULL, ev);
-    return s == PV_OK ? each((walk) { .fn = fn, .user = user }, ev, 1) : s;
+    return s == PV_OK ? each((traversal) { .fn = fn, .user = user }, ev, 1) : s;
 }
 
 bool pvi_amplified(const pvi_term *t, pv_relation rel)

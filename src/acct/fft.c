@@ -13,22 +13,28 @@
  * and 1 + 5^(1/2) + 3 + 1 < 7.25 for (3).  Together
  *   (4) |computed - true|_2 <= (3.625 log2 N + 7) u |X|_2 < 8 u log2 N |X|_2, N >= 8, where |X|_2 = N^(1/2) |x|_2.
  *
- * No state is kept and nothing is allocated: the caller brings the room, so threads and forks are free to do as they
- * like.  Quarters are transformed one after the other down to a few points, so most of the work stays in the cache;
- * numbers lie four real parts, four imaginary parts and so on, so that four of (2) are done at once with few streams
- * through memory. */
+ * No state is kept and nothing is allocated: the caller brings the memory, and threads and forks may do as they like.
+ * The arithmetic is in fft.kernel.c: the same operations in the same order for every instruction set, so that the
+ * numbers are the same bits. */
+#include "core/isa.h"
 #include "pld.h"
 
 #define PI 3.14159265358979323846
 
-typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
+pvi_fft_fn PVI_DECLARE_NARROW(pvi_fft);
+pvi_fft_fn *const pvi_fft_isa[] = PVI_EACH_NARROW(pvi_fft);
+
+void pvi_fft_real(int64_t N, const double *w, double *z, double *x)
+{
+    pvi_fft_isa[pvi_isa()](N, w, z, x);
+}
 
 int64_t pvi_fft_room(int64_t n)
 {
     return n + n / 4 + 2;
 }
 
-/* e^{-2 pi i k/n}, 0 <= k < n, from the first eighth of a turn at w. */
+/* e^{-2 pi i k/n}, 0 <= k < n, from the first eighth of the circle at w. */
 static void root(int64_t n, const double *w, int64_t k, double *re, double *im)
 {
     const int64_t quarter = k / (n / 4), in = k % (n / 4);
@@ -39,7 +45,7 @@ static void root(int64_t n, const double *w, int64_t k, double *re, double *im)
     *im = quarter == 0 ? -s : quarter == 1 ? -c : quarter == 2 ? s : c;
 }
 
-/* First the cosines and sines of the first eighth of a turn, then for n = N/2, N/8, ... the powers of (2). */
+/* First the cosines and sines of the first eighth of the circle, then for n = N/2, N/8, ... the powers of (2). */
 void pvi_fft_roots(int64_t N, double *w)
 {
     double *to = w + N / 4 + 2;
@@ -52,75 +58,4 @@ void pvi_fft_roots(int64_t N, double *w)
         for (int64_t j = 0; j < n / 4; j += 4)
             for (int q = 1; q < 4; q++, to += 8)
                 for (int l = 0; l < 4; l++) root(N, w, (j + l) * q * (N / n), &to[l], &to[4 + l]);
-}
-
-/* Four points, `step` pairs apart. */
-static void points4(const double *x, int64_t step, double *z)
-{
-    const double *y = x + 2 * step, *u = y + 2 * step, *v = u + 2 * step;
-    const double ar = x[0] + u[0], ai = x[1] + u[1], br = x[0] - u[0], bi = x[1] - u[1];
-    const double cr = y[0] + v[0], ci = y[1] + v[1], dr = y[0] - v[0], di = y[1] - v[1];
-    z[0] = ar + cr, z[1] = br + di, z[2] = ar - cr, z[3] = br - di;
-    z[4] = ai + ci, z[5] = bi - dr, z[6] = ai - ci, z[7] = bi + dr;
-}
-
-static void points8(const double *x, int64_t step, double *z)
-{
-    static const double h = 0.70710678118654752440; /* roots 1, (1-i) h, -i, (-1-i) h */
-    points4(x, 2 * step, z);
-    points4(x + 2 * step, 2 * step, z + 8);
-    const double *r = z + 8, *s = z + 12;
-    const four c = { r[0], h * (r[1] + s[1]), s[2], h * (s[3] - r[3]) };
-    const four d = { s[0], h * (s[1] - r[1]), -r[2], -h * (r[3] + s[3]) };
-    four *a = (four *)z;
-    a[2] = a[0] - c, a[3] = a[1] - d;
-    a[0] += c, a[1] += d;
-}
-
-/* (2): four transforms of n points become one of 4 n. */
-static void join(int64_t n, const double *w, double *z)
-{
-    four *a = (four *)z, *b = a + n / 2, *c = b + n / 2, *d = c + n / 2;
-    const four *p = (const four *)w;
-    for (int64_t j = 0; j < n / 2; j += 2, p += 6) {
-        const four xr = b[j] * p[0] - b[j + 1] * p[1], xi = b[j] * p[1] + b[j + 1] * p[0];
-        const four yr = c[j] * p[2] - c[j + 1] * p[3], yi = c[j] * p[3] + c[j + 1] * p[2];
-        const four vr = d[j] * p[4] - d[j + 1] * p[5], vi = d[j] * p[5] + d[j + 1] * p[4];
-        const four er = a[j] + yr, ei = a[j + 1] + yi, fr = a[j] - yr, fi = a[j + 1] - yi;
-        const four gr = xr + vr, gi = xi + vi, hr = xr - vr, hi = xi - vi;
-        a[j] = er + gr, a[j + 1] = ei + gi;
-        b[j] = fr + hi, b[j + 1] = fi - hr;
-        c[j] = er - gr, c[j + 1] = ei - gi;
-        d[j] = fr - hi, d[j + 1] = fi + hr;
-    }
-}
-
-static void transform(int64_t n, const double *w, const double *x, int64_t step, double *z)
-{
-    const int64_t m = n / 4;
-    if (n == 4) {
-        points4(x, step, z);
-    } else if (n == 8) {
-        points8(x, step, z);
-    } else {
-        for (int q = 0; q < 4; q++) transform(m, w + 6 * m, x + 2 * q * step, 4 * step, z + 2 * q * m);
-        join(m, w, z);
-    }
-}
-
-void pvi_fft_real(int64_t N, const double *w, double *z, double *x)
-{
-    const int64_t M = N / 2;
-    transform(M, w + N / 4 + 2, x, 1, z);
-    for (int64_t k = 0; k <= M / 2; k++) { /* (3) */
-        const int64_t j = (M - k) % M;
-        const double *p = z + k / 4 * 8 + k % 4, *q = z + j / 4 * 8 + j % 4;
-        const double er = 0.5 * (p[0] + q[0]), ei = 0.5 * (p[4] - q[4]);
-        const double gr = 0.5 * (p[4] + q[4]), gi = 0.5 * (q[0] - p[0]);
-        double c, s;
-        root(N, w, k, &c, &s);
-        const double tr = c * gr - s * gi, ti = c * gi + s * gr;
-        x[2 * k] = er + tr, x[2 * k + 1] = ei + ti;
-        x[2 * (M - k)] = er - tr, x[2 * (M - k) + 1] = ti - ei;
-    }
 }

@@ -93,7 +93,7 @@ static double solve(double mu, double delta)
 {
     double lo = 0.0, hi = (0.5 * mu + A_MAX) * (1.0 + 0x1p-40), t = 0.5 * mu < 1.0 ? 1.0 : 0.5 * mu, R, D;
     double last = INFINITY, tol = 0x1p-48;
-    for (int i = 0; PVI_TURN(GDP_NEWTON, i) && fabs(t - last) > tol * (1.0 + t); i++, tol *= 1.25) {
+    for (int i = 0; PVI_ITERATE(GDP_NEWTON, i) && fabs(t - last) > tol * (1.0 + t); i++, tol *= 1.25) {
         const double F = profile_at(mu, t, 0), a = t - 0.5 * mu;
         if (F > delta) lo = t;
         else hi = t;
@@ -112,7 +112,7 @@ double pvi_gdp_epsilon_ub(double mu, double delta)
     if (!(delta > 0)) return INFINITY;
     double t = solve(mu, delta), step = 0x1p-46 * t;
     for (int i = 0; !(delta_ub(mu, t) <= delta); i++, step *= 2) {
-        if (!PVI_TURN(GDP_MOVE, i)) return INFINITY;
+        if (!PVI_ITERATE(GDP_MOVE, i)) return INFINITY;
         t += step;
     }
     return pv_up(mu * t, 1);
@@ -124,7 +124,7 @@ double pvi_gdp_epsilon_lb(double mu, double delta)
     if (!(delta > 0)) return INFINITY;
     double t = solve(mu, delta), step = 0x1p-46 * t;
     for (int i = 0; !(delta_lb(mu, t) >= delta); i++, step *= 2) { /* it is at t = 0 */
-        if (!PVI_TURN(GDP_MOVE, i)) return 0.0;
+        if (!PVI_ITERATE(GDP_MOVE, i)) return 0.0;
         t = fmax(t - step, 0.0);
     }
     return pvi_down(mu * t, 1);

@@ -13,17 +13,17 @@
  * Each is reported only when smaller than composition; several may apply and the smallest counts.
  *
  * This is not an event accountant: an event does not know step sizes, curvature or what leaves the
- * run.  The caller states them, and every gate is a field that must be set, so that a caller who has
+ * run.  The caller states them, and every condition is a field that must be set, so that a caller who has
  * not thought about one does not get the number.
  * Gates  eta <= 2/M; only the last iterate leaves (no checkpoint, metric, or stopping rule computed
  *   on rows); no clipping active (a clipped gradient need not contract); exact projection; batches
- *   in the same order in every pass.  Otherwise: PV_E_UNSUPPORTED with the gate's name, and
+ *   in the same order in every pass.  Otherwise: PV_E_UNSUPPORTED with the condition's name, and
  *   composition is the answer. */
 #include "acct.h"
 
-static pv_status closed(pv_ctx *ctx, const char *gate)
+static pv_status not_met(pv_ctx *ctx, const char *condition)
 {
-    return pvi_fail(ctx, PV_E_UNSUPPORTED, "hidden-state accounting does not apply: %s", gate);
+    return pvi_fail(ctx, PV_E_UNSUPPORTED, "hidden-state accounting does not apply: %s", condition);
 }
 
 static pv_status gates(pv_ctx *ctx, const pvi_hidden *h)
@@ -38,11 +38,11 @@ static pv_status gates(pv_ctx *ctx, const pvi_hidden *h)
     if (!(h->z > 0 && h->eta > 0 && h->smooth > 0 && h->strong >= 0 && h->strong <= h->smooth && h->shift > 0 &&
           h->diameter > 0 && h->batches >= 1 && h->passes >= 1))
         return pvi_fail(ctx, PV_E_ARG, "hidden-state accounting: a constant is missing or out of range");
-    if (!(h->eta * h->smooth <= 2.0)) return closed(ctx, "the step is longer than 2/M");
-    if (!h->last_iterate_only) return closed(ctx, "more than the last iterate leaves the run");
-    if (!h->no_clipping) return closed(ctx, "clipping may be active");
-    if (!h->exact_projection) return closed(ctx, "the projection is not exact");
-    if (!h->fixed_order) return closed(ctx, "batches are not taken in a fixed order");
+    if (!(h->eta * h->smooth <= 2.0)) return not_met(ctx, "the step is longer than 2/M");
+    if (!h->last_iterate_only) return not_met(ctx, "more than the last iterate leaves the run");
+    if (!h->no_clipping) return not_met(ctx, "clipping may be active");
+    if (!h->exact_projection) return not_met(ctx, "the projection is not exact");
+    if (!h->fixed_order) return not_met(ctx, "batches are not taken in a fixed order");
     return PV_OK;
 }
 

@@ -32,9 +32,9 @@
 
 #define HUGE_INVERSE 1e200 /* 1/c grows without bound where F expands; past this a step hides nothing */
 
-static pv_status closed(pv_ctx *ctx, const char *gate)
+static pv_status not_met(pv_ctx *ctx, const char *condition)
 {
-    return pvi_fail(ctx, PV_E_UNSUPPORTED, "hidden-state accounting does not apply: %s", gate);
+    return pvi_fail(ctx, PV_E_UNSUPPORTED, "hidden-state accounting does not apply: %s", condition);
 }
 
 static pv_status gates(pv_ctx *ctx, const pvi_hidden_sbcd *h)
@@ -43,11 +43,11 @@ static pv_status gates(pv_ctx *ctx, const pvi_hidden_sbcd *h)
     for (int64_t k = 0; good && k < h->epochs; k++) good = h->z[k] > 0 && isfinite(h->z[k]);
     if (!good || !isfinite(h->step) || !isfinite(h->smooth) || !isfinite(h->shrink))
         return pvi_fail(ctx, PV_E_ARG, "hidden-state accounting: a constant is missing or out of range");
-    if (!h->fixed_order) return closed(ctx, "batches are not taken in a fixed order");
-    if (!h->last_iterate_only) return closed(ctx, "more than the last iterate leaves the run");
-    if (!h->no_momentum) return closed(ctx, "momentum remembers earlier steps");
+    if (!h->fixed_order) return not_met(ctx, "batches are not taken in a fixed order");
+    if (!h->last_iterate_only) return not_met(ctx, "more than the last iterate leaves the run");
+    if (!h->no_momentum) return not_met(ctx, "momentum remembers earlier steps");
     if (!h->convex)
-        return closed(ctx, "clipping may be active, and the clipped gradient of this loss need not contract");
+        return not_met(ctx, "clipping may be active, and the clipped gradient of this loss need not contract");
     return PV_OK;
 }
 
@@ -93,8 +93,8 @@ pv_status pvi_hidden_sbcd_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double *ra
     const double F = fmax(1.0, fabs(1.0 - h->step * h->smooth)), T = 1.0 / (1.0 + h->step * h->shrink);
     const double steps = (double)h->batches * (double)h->epochs;
     double most = 0.0;
-    if (!(F < 1e50)) return closed(ctx, "the step is far too long for the layer's smoothness");
-    if (h->batches > MOST_BATCHES || steps > MOST_STEPS) return closed(ctx, "there are too many batches or epochs");
+    if (!(F < 1e50)) return not_met(ctx, "the step is far too long for the layer's smoothness");
+    if (h->batches > MOST_BATCHES || steps > MOST_STEPS) return not_met(ctx, "there are too many batches or epochs");
     if ((s = largest_rate(ctx, h, F * F, T * T, &most)) != PV_OK) return s;
     *rate = most * (1.0 + 1e-12 + 16.0 * steps * 0x1p-53); /* above the rounding */
     return PV_OK;
@@ -148,7 +148,7 @@ pv_status pvi_hidden_sbcd_write(pv_ctx *ctx, pv_arena *a, pvi_hidden_sbcd h, con
     if (!z) return pvi_nomem(ctx);
     h.batches = h.epochs = 0;
     h.z = z;
-    if (!take_epochs(events, 1, &h, z, MOST)) return closed(ctx, "batches are not taken in a fixed order");
+    if (!take_epochs(events, 1, &h, z, MOST)) return not_met(ctx, "batches are not taken in a fixed order");
     pv_status s = pvi_hidden_sbcd_rate(ctx, &h, &rate);
     if (s != PV_OK) return s;
     *epsilon = pvi_hidden_sbcd_epsilon(rate, delta);

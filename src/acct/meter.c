@@ -1,4 +1,4 @@
-/* meter.c - walks a planned event tree release by release, so that a run can spend what was
+/* meter.c - traverses a planned event tree release by release, so that a run can spend what was
  * planned, in that order, and nothing else (invariant P2).
  *
  * The position is a stack of frames, one per repetition or sequence on the way down; a repetition
@@ -17,7 +17,7 @@ struct pvi_meter {
     int depth;
     const pv_event *now; /* the release that must come next; NULL: none left */
     double spent, planned;
-    bool broken; /* a tree no walk can follow: every spend is refused      */
+    bool broken; /* a tree that cannot be traversed: every spend is refused      */
 };
 
 static bool composite(const pv_event *e)

@@ -142,5 +142,7 @@ pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, do
 int64_t pvi_fft_room(int64_t n);          /* doubles that the roots take; n: a power of two from 8 on */
 void pvi_fft_roots(int64_t n, double *w); /* once for all transforms of n numbers                      */
 /* x[0 .. n/2] (re, im interleaved) = sum_k x[k] e^{-2 pi i jk/n}, in place: n + 2 doubles.  z: room for n. */
-void pvi_fft_real(int64_t n, const double *w, double *z, double *x);
+typedef void pvi_fft_fn(int64_t n, const double *w, double *z, double *x);
+pvi_fft_fn pvi_fft_real;
+extern pvi_fft_fn *const pvi_fft_isa[]; /* the same for each instruction set (core/isa.h) */
 #endif

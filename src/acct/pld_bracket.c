@@ -42,8 +42,8 @@ static double next(const bracket *r, double delta, int i)
 }
 
 /* First a bracket around the guess, growing ever faster: it reaches infinity, where only infinite losses are left
- * and the first loop ends, in a few hundred turns; and zero.  Then its refinement, at least halved by every third
- * turn.  Where a loop is cut short, infinity, zero or an end that holds is the answer. */
+ * and the first loop ends, in a few hundred iterations; and zero.  Then its refinement, at least halved by every
+ * third iteration.  Where a loop is cut short, infinity, zero or an end that holds is the answer. */
 static double invert(const curve *c, double guess)
 {
     const double delta = c->b->delta, f = value(c, guess);
@@ -54,18 +54,18 @@ static double invert(const curve *c, double guess)
         return c->low ? 0.0 : INFINITY; /* NaN: nothing to start from */
     for (int i = 0; r.fhi > delta; i++, step *= 1.0 + ldexp(1.0, i / 8)) {
         if (!(r.hi < INFINITY)) return INFINITY; /* infinite losses alone have more than delta */
-        if (!PVI_TURN(PLD_RISE, i)) return c->low ? r.hi : INFINITY;
+        if (!PVI_ITERATE(PLD_RISE, i)) return c->low ? r.hi : INFINITY;
         r.lo = r.hi, r.flo = r.fhi, r.hi += step;
         r.fhi = value(c, r.hi);
     }
     for (int i = 0; !(r.flo > delta); i++, step *= 2) {
         r.hi = r.lo, r.fhi = r.flo;
         if (r.hi == 0) return 0.0;
-        if (!PVI_TURN(PLD_FALL, i)) return c->low ? 0.0 : r.hi;
+        if (!PVI_ITERATE(PLD_FALL, i)) return c->low ? 0.0 : r.hi;
         r.lo = pvi_pld_max(r.lo - step, 0.0);
         r.flo = value(c, r.lo);
     }
-    for (int i = 0; PVI_TURN(PLD_CLOSE, i) && r.hi - r.lo > 1e-7 * r.hi + least; i++) {
+    for (int i = 0; PVI_ITERATE(PLD_CLOSE, i) && r.hi - r.lo > 1e-7 * r.hi + least; i++) {
         const double x = next(&r, delta, i), y = value(c, x);
         if (y > delta) r.lo = x, r.flo = y;
         else r.hi = x, r.fhi = y;
@@ -111,7 +111,7 @@ static pv_status eps_above(pvi_pld_job *b, double *slope)
         const pv_status ok = side(b, &w, false, &b->guess, slope);
         if (ok != PV_OK) return ok;
         if (!(b->guess < INFINITY)) return PV_E_NUMERIC; /* rounding is all that is left */
-        if (b->guess < reach && PVI_TURN(PLD_WINDOW, i) && b->work < PVI_PLD_WORK) continue;
+        if (b->guess < reach && PVI_ITERATE(PLD_WINDOW, i) && b->work < PVI_PLD_WORK) continue;
         if (i > 0) b->theta = w.theta;
         break;
     }
@@ -119,7 +119,7 @@ static pv_status eps_above(pvi_pld_job *b, double *slope)
     return PV_OK;
 }
 
-/* From below the masses are those of `low`, and eps is lower by about the gap foretold. */
+/* From below the masses are those of `low`, and eps is lower by about the predicted gap. */
 static pv_status eps_below_once(pvi_pld_job *b, double K_up, double *eps)
 {
     pvi_pld_job x = *b;
@@ -282,7 +282,7 @@ static pv_status delta_one_way(pvi_pld_job b, bool add, double enough, double *d
 {
     double last = 1.0;
     pv_status ok = direction_delta(b, add, 0, 0.0, delta);
-    for (int i = 0; PVI_TURN(PLD_PASS, i) && ok == PV_OK && *delta < 1e-6 * last; i++) {
+    for (int i = 0; PVI_ITERATE(PLD_PASS, i) && ok == PV_OK && *delta < 1e-6 * last; i++) {
         last = *delta;
         b.tail = pvi_pld_max(pvi_pld_min(b.tail, 1e-12 * last / b.count), TAIL_MIN);
         ok = direction_delta(b, add, 0, 0.0, delta);

@@ -8,7 +8,7 @@
  * Tilting moves the bulk of r to eps (theta near the saddle point), so that nothing cancels however
  * small delta is.  r is computed on a circle of N points, y = N h, from its Fourier coefficients
  *   (2) F_j = prod_e f_e(w_j)^{n_e},  f_e(w) = sum_k r_e(k) e^{iwk},  w_j = 2 pi j/N,
- * and the sum over k >= K of (1), extended over all turns of the circle, is geometric: with x0 = A + K h - eps,
+ * and the sum over k >= K of (1), extended over all periods of the circle, is geometric: with x0 = A + K h - eps,
  *   (3) delta~(eps) = prod M^n e^{-theta K h}/N sum_j F_j e^{-i w_j K} (b1 + b2 r1 e^{-i w_j})
  *                     / ((1 - r1 e^{-i w_j})(1 - r2 e^{-i w_j})),
  *       b1 = 1 - e^-x0, b2 = e^-x0 - e^-h, r1 = e^{-theta h}, r2 = e^{-(1+theta) h}.
@@ -103,7 +103,7 @@ static void refresh(term *t, uint64_t j, int64_t N)
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
 /* c_k *= z_k, summed lane by lane: the same roundings on every processor. */
-static void turn(term *t, double *re, double *im)
+static void next_frequency(term *t, double *re, double *im)
 {
     lanes *cr = (lanes *)t->cr, *ci = (lanes *)t->ci;
     const lanes *zr = (const lanes *)t->zr, *zi = (const lanes *)t->zi;
@@ -159,8 +159,8 @@ static void sum_direct(pvi_pld_law *s, term *t)
     for (int64_t i = 0; i < t->len; i++) phase(1, t->k[i], s->N, &t->zr[i], &t->zi[i]);
     for (int64_t j = 0; j < s->freq; j++) {
         double re, im;
-        if (j % FRESH == 0) refresh(t, (uint64_t)j - 1, s->N); /* one back, as turn() goes one forward */
-        turn(t, &re, &im);
+        if (j % FRESH == 0) refresh(t, (uint64_t)j - 1, s->N); /* one back, as next_frequency() goes one forward */
+        next_frequency(t, &re, &im);
         multiply(s, j, re, im, t->err + 12 * U * (double)(j % FRESH + 2), t->count, least);
     }
 }

@@ -9,7 +9,7 @@
  *   (2) cells   of width w raise the variance of a loss by w^2/6 from above and lower it by w^2/12 from
  *               below, which moves eps by (1 + theta)/2 times the total, tilted.  c sets the width relative to
  *               the loss; h is the largest lattice whose cells around zero add no more than the others.
- *               The gap is foretold by (K_up - K_low)/theta, so c and h are settled before composing.
+ *               The gap is predicted by (K_up - K_low)/theta, so c and h are settled before composing.
  *   (3) window  with a = -ln(what wrapping may add): theta y >= a and (t - theta) y >= K(t) - t eps - ln(1+t) + a,
  *               so y = (K(t) - ln(1+t) + 2 a)/t - eps, minimised over t, and theta = a/y. */
 #include "pld.h"
@@ -92,7 +92,7 @@ static void tilt(pvi_pld_job *b, bool first)
     if (first) { /* from one large loss to many small ones */
         const double top = 30.0 / pvi_pld_max(sqrt(cumulants(b, 0.0).K2), 1e-6 * b->far);
         b->theta = pvi_pld_min(0.01 * top, 0.5 / b->far);
-        while (PVI_TURN(PLD_OCTAVE, octaves) && ldexp(b->theta, octaves) < top) octaves++;
+        while (PVI_ITERATE(PLD_OCTAVE, octaves) && ldexp(b->theta, octaves) < top) octaves++;
     }
     b->theta = minimize(b, markov_at, b->theta, octaves, &value);
     b->s = sqrt(cumulants(b, b->theta).K2);
@@ -147,7 +147,7 @@ static void choose_lattice(pvi_pld_job *b)
     h = b->c * pvi_pld_min(b->cap, b->far);
     dilation(b, h, &wide, &fine);
     /* all masses but atoms lie at zero or 2^-24 of `far` away */
-    for (int i = 0; PVI_TURN(PLD_HALVE, i) && fine > wide && h > 0x1p-30 * b->far; i++) {
+    for (int i = 0; PVI_ITERATE(PLD_HALVE, i) && fine > wide && h > 0x1p-30 * b->far; i++) {
         h *= 0.5;
         dilation(b, h, &wide, &fine);
     }
@@ -180,7 +180,7 @@ void pvi_pld_lattice_near(pvi_pld_job *b, double slope)
     b->cap = 4.0 / b->theta;
 }
 
-static double foretold_gap(const pvi_pld_job *b)
+static double predicted_gap(const pvi_pld_job *b)
 {
     return (cumulants(b, b->theta).K - pvi_pld_cumulants(b->low, b->terms, b->h, b->theta).K) / b->theta;
 }
@@ -196,7 +196,7 @@ pv_status pvi_pld_refine(pvi_pld_job *b)
         if (ok == PV_E_NUMERIC && i > 0) break;
         if (ok != PV_OK) return ok;
         tilt(b, false);
-        const double gap = foretold_gap(b), want = PVI_PLD_TOLERANCE * pvi_pld_max(b->guess, 0.1 * b->s);
+        const double gap = predicted_gap(b), want = PVI_PLD_TOLERANCE * pvi_pld_max(b->guess, 0.1 * b->s);
         const bool better = gap < 0.8 * least;
         if (gap < least) best = *b, least = gap;
         if (gap <= want || !better) break;

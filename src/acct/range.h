@@ -1,4 +1,4 @@
-/* range.h - which questions are answered (range.c), and how often each loop turns at most. */
+/* range.h - which questions are answered (range.c), and how many iterations each loop has at most. */
 #ifndef PVI_RANGE_H
 #define PVI_RANGE_H
 #include <stdbool.h>
@@ -62,7 +62,7 @@ void pvi_range_text(pvi_range_id id, double x, char text[PVI_RANGE_TEXT]);
     X(ORDER_FIND, 40, false)                                                                                         \
     X(ORDER_CLOSE, 60, true)                                                                                         \
     X(COMPOSE_CLOSE, 200, false)                                                                                     \
-    X(BINOMIAL_WALK, 8000000, false)                                                                                 \
+    X(BINOMIAL_SUM, 8000000, false)                                                                                  \
     X(BETA_SERIES, 100000, false)                                                                                    \
     X(RADIUS_RISE, 1100, false)                                                                                      \
     X(RADIUS_CLOSE, 1200, false)                                                                                     \
@@ -79,12 +79,12 @@ enum { PVI_LOOPS(PVI_LOOP_CAP) };
 typedef enum pvi_loop_id { PVI_LOOPS(PVI_LOOP_NAME) PVI_N_LOOPS } pvi_loop_id;
 #undef PVI_LOOP_NAME
 
-/* Whether turn i = 0, 1, ... may still be taken.  A test builds this folder once more with PVI_COUNT_LOOPS and reads
- * how far each loop came. */
+/* Whether iteration i = 0, 1, ... may still be made.  A test builds this folder once more with PVI_COUNT_LOOPS and
+ * reads how far each loop came. */
 #ifdef PVI_COUNT_LOOPS
-bool pvi_count_turn(pvi_loop_id id, int64_t cap, int64_t i);
-#define PVI_TURN(id, i) pvi_count_turn(PVI_LOOP_##id, PVI_CAP_##id, (i))
+bool pvi_count_iteration(pvi_loop_id id, int64_t cap, int64_t i);
+#define PVI_ITERATE(id, i) pvi_count_iteration(PVI_LOOP_##id, PVI_CAP_##id, (i))
 #else
-#define PVI_TURN(id, i) ((i) < PVI_CAP_##id)
+#define PVI_ITERATE(id, i) ((i) < PVI_CAP_##id)
 #endif
 #endif

@@ -18,7 +18,7 @@
  *       e^{g(x_hi)} R(x_hi - alpha/z) / sqrt(2 pi), with Mills' ratio R(t) < 1/t
  *   (6) a gap (x1, x2): g' = (alpha/z) w(x) - x with a logistic w has at most three roots, so g rises
  *       to a first peak, may fall and rise to a last one, and falls.  Where x1 and x2 are on one slope,
- *       or on the two sides of the valley, g is at most the larger of its end values between them.
+ *       or on the two sides of the minimum, g is at most the larger of its end values between them.
  * Hence the result is an upper bound up to the rounding of the sum, which SLACK covers. */
 #include "acct.h"
 
@@ -40,7 +40,7 @@ static double excess(const mix *p, double y)
 {
     if (fabs(y) * p->alpha >= 0.25) return (1.0 + y) * expm1(p->m * log1p(y)) - p->m * y;
     double term = 0.5 * p->alpha * p->m * y * y, sum = term;
-    for (int k = 2; PVI_TURN(SERIES, k) && fabs(term) > 0x1p-56 * sum; k++) {
+    for (int k = 2; PVI_ITERATE(SERIES, k) && fabs(term) > 0x1p-56 * sum; k++) {
         term *= (p->alpha - k) / (k + 1) * y;
         sum += term;
     }
@@ -90,7 +90,7 @@ static double larger(double x, double y)
 static double window(const mix *p, double step, double at, double top, double negligible)
 {
     for (int i = 0; at > 0 && exponent(p, at) - top > negligible; i++, at -= X_RIGHT)
-        if (!PVI_TURN(RENYI_WINDOW, i)) return 0.0; /* the sum then goes on without a gap */
+        if (!PVI_ITERATE(RENYI_WINDOW, i)) return 0.0; /* the sum then goes on without a gap */
     return floor(at / step);
 }
 
@@ -100,9 +100,9 @@ static double integrate(const mix *p, double step, double left, double right, do
 {
     const double x_hi = larger(p->alpha, 2.0) / p->z + X_RIGHT, k_hi = ceil(x_hi / step);
     double sum = 0, missed = 0, x = 0, settled = X_RIGHT + 2.0 / p->z; /* no gap is looked for before it */
-    int64_t turns = 0;
+    int64_t iterations = 0;
     for (double k = floor(-X_LEFT / step); k <= k_hi; k++) {
-        if (!PVI_TURN(RENYI_NODES, turns++)) return NAN; /* the cost without sampling is taken */
+        if (!PVI_ITERATE(RENYI_NODES, iterations++)) return NAN; /* the cost without sampling is taken */
         x = k * step;
         sum += integrand(p, x, top);
         if (x < settled) continue;

@@ -73,7 +73,7 @@ extern const pvi_said_twice pvi_cert_said_twice[];
 /* The run that the settings describe (cert_run.c): its plug-ins, configured by them. */
 typedef struct pvi_cert_run {
     const pvi_data_cfg *data;
-    const pv_model_ops *model; /* of a link: the model that takes links */
+    const pv_model_ops *model; /* of a loss: the model that takes losses */
     void *model_cfg;
     size_t model_size;
     const pv_reg_ops *reg;

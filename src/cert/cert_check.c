@@ -200,11 +200,11 @@ static const pv_optimizer_ops *optimizer_of(const pvi_cert *c)
 /* (2): is every Hessian positive semidefinite?  The planner asks the model the same. */
 static bool semidefinite(const pvi_cert *c, const pvi_json *settings)
 {
-    const pv_link_ops *link = (const pv_link_ops *)(const void *)pv_find(PV_KIND_link, c->model);
+    const pv_loss_ops *loss = (const pv_loss_ops *)(const void *)pv_find(PV_KIND_loss, c->model);
     const pv_model_ops *model = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, c->model);
     const pvi_json *by = pvi_json_get(settings, "optimizer.calibration");
     if (by && by->type == PVI_JSTR && strcmp(by->text, "paper") == 0) return false;
-    return (link ? link->props : model ? model->props : 0) & PV_CONVEX;
+    return (loss ? loss->props : model ? model->props : 0) & PV_CONVEX;
 }
 
 /* (2) */

@@ -170,32 +170,32 @@ static pv_status read_plugin(reading *r, int k, const char *prefix, const pv_plu
     return read_table(r, k);
 }
 
-static const pv_model_ops *model_of_links(void)
+static const pv_model_ops *model_of_losses(void)
 {
     const pv_model_ops *m;
     for (int64_t i = 0; (m = (const pv_model_ops *)(const void *)pv_nth(PV_KIND_model, i)); i++)
-        if (m->props & PV_OF_LINKS) return m;
+        if (m->props & PV_OF_LOSSES) return m;
     return NULL;
 }
 
-/* A link goes by the model that takes links. */
+/* A loss goes by the model that takes losses. */
 static pv_status read_model(reading *r, pvi_cert_run *out)
 {
-    const pv_plugin *link = pv_find(PV_KIND_link, r->general.model),
+    const pv_plugin *loss = pv_find(PV_KIND_loss, r->general.model),
                     *model = pv_find(PV_KIND_model, r->general.model);
-    const pv_status s = read_plugin(r, MODEL, "model.", link ? link : model);
+    const pv_status s = read_plugin(r, MODEL, "model.", loss ? loss : model);
     if (s != PV_OK) return s;
     out->model = (const pv_model_ops *)(const void *)model;
     out->model_cfg = r->tables[MODEL].cfg;
     out->model_size = model ? model->cfg_size : 0;
-    if (!link) return out->model->props & PV_OF_LINKS ? refuse(r->ctx, "model", "names no loss") : PV_OK;
+    if (!loss) return out->model->props & PV_OF_LOSSES ? refuse(r->ctx, "model", "names no loss") : PV_OK;
     pvi_glm_cfg *g = pv_arena_get(r->a, sizeof *g);
     if (!g) return pvi_nomem(r->ctx);
-    *g = (pvi_glm_cfg) { (const pv_link_ops *)(const void *)link, out->model_cfg };
-    out->model = model_of_links();
+    *g = (pvi_glm_cfg) { (const pv_loss_ops *)(const void *)loss, out->model_cfg };
+    out->model = model_of_losses();
     out->model_cfg = g;
     out->model_size = sizeof *g;
-    return out->model ? PV_OK : pvi_fail(r->ctx, PV_E_INTERNAL, "no model takes links");
+    return out->model ? PV_OK : pvi_fail(r->ctx, PV_E_INTERNAL, "no model takes losses");
 }
 
 static bool is_accountant(const char *text)

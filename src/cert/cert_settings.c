@@ -118,7 +118,7 @@ ROW(image)
 ROW(weights)
 {
     (void)settings, (void)said;
-    if (pv_find(PV_KIND_link, c->model)) return c->weights == c->features;
+    if (pv_find(PV_KIND_loss, c->model)) return c->weights == c->features;
     const pv_model_ops *m = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, c->model);
     return !m || !(m->props & PV_LINEAR) || c->weights % c->features == 0;
 }

@@ -79,7 +79,7 @@ static void tridiagonal(int64_t n, double *a, double *d, double *e)
     for (int64_t k = 0; k < n; k++) {
         d[k] = a[k * n + k];
         if (k + 1 == n) break;
-        /* d[k+1 ..] is free until its turn comes: scratch for q */
+        /* d[k+1 ..] is not in use yet: scratch for q */
         a[k * n + k] = k + 2 < n ? reduce_row(n, a, k, &e[k], d + k + 1) : 0.0;
         if (k + 2 == n) e[k] = a[k * n + k + 1];
     }

@@ -18,7 +18,7 @@ const pv_param pv_no_params[] = { { 0 } };
 
 const char *pv_kind_name(pv_kind kind)
 {
-    static const char *const names[PV_KIND_COUNT] = { "reader",    "link",      "model",      "reg",   "set",
+    static const char *const names[PV_KIND_COUNT] = { "reader",    "loss",      "model",      "reg",   "set",
                                                       "mechanism", "optimizer", "accountant", "mirror" };
     return (unsigned)kind < PV_KIND_COUNT ? names[kind] : "?";
 }

@@ -26,7 +26,7 @@ typedef struct cvec {
 
 /* ---- butterflies -------------------------------------------------------------------------------------- */
 
-PVI_INLINE cvec turn(cvec a, const float *w) /* a (w[0] + i w[1]) */
+PVI_INLINE cvec cmul(cvec a, const float *w) /* a (w[0] + i w[1]) */
 {
     return (cvec) { a.re * w[0] - a.im * w[1], a.re * w[1] + a.im * w[0] };
 }
@@ -75,7 +75,7 @@ PVI_INLINE void dft4(cvec *y, ptrdiff_t s, cvec a, cvec b, cvec c, cvec d)
 PVI_INLINE cvec dft_any(const pvi_dft *t, int r, int f, const cvec *x)
 {
     cvec sum = x[0];
-    for (int p = 1; p < r; p++) sum = plus(sum, turn(x[p], t->root + 2 * (p * f % r) * (t->n / r)));
+    for (int p = 1; p < r; p++) sum = plus(sum, cmul(x[p], t->root + 2 * (p * f % r) * (t->n / r)));
     return sum;
 }
 
@@ -91,13 +91,13 @@ PVI_INLINE void stage(const pvi_dft *t, int which, int l, const cvec *x, ptrdiff
             const cvec *a = x + (j * r * m + k) * sx;
             cvec *b = y + (j * m + k) * sy;
             if (r == 4) {
-                dft4(b, out, a[0], turn(a[in], w + 2), turn(a[2 * in], w + 4), turn(a[3 * in], w + 6));
+                dft4(b, out, a[0], cmul(a[in], w + 2), cmul(a[2 * in], w + 4), cmul(a[3 * in], w + 6));
             } else if (r == 3) {
-                dft3(b, out, a[0], turn(a[in], w + 2), turn(a[2 * in], w + 4));
+                dft3(b, out, a[0], cmul(a[in], w + 2), cmul(a[2 * in], w + 4));
             } else if (r == 2) {
-                dft2(b, out, a[0], turn(a[in], w + 2));
+                dft2(b, out, a[0], cmul(a[in], w + 2));
             } else {
-                for (int p = 0; p < r; p++) v[p] = turn(a[p * in], w + 2 * p);
+                for (int p = 0; p < r; p++) v[p] = cmul(a[p * in], w + 2 * p);
                 for (int q = 0; q < r; q++) b[q * out] = dft_any(t, r, q, v);
             }
         }

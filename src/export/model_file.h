@@ -5,7 +5,7 @@
 
 /* Magic, version, lengths, JSON header, certificate, little-endian doubles, checksum. */
 typedef struct pvi_model_file {
-    const char *model;              /* link or model name */
+    const char *model;              /* loss or model name */
     const char *settings;           /* JSON object of every setting */
     const char *certificate;        /* canonical JSON */
     const char *schema;             /* canonical JSON of the data schema, NULL: none */

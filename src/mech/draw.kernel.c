@@ -6,7 +6,7 @@
  *            and 1 - U near 0 keep 53 significant bits.
  * Logarithm  U = 2^-k m, m in [sqrt(1/2), sqrt 2), z = (m - 1) / (m + 1), w = z^2, polynomial R of degree 6:
  *            (1)  -ln U = k ln 2 - (2 z + z w R(w))
- * Turn       f in [-1/2, 1/2) from the top 50 bits of b, bit 12 swaps, bit 13 is a sign; polynomials in f^2:
+ * Angle      f in [-1/2, 1/2) from the top 50 bits of b, bit 12 swaps, bit 13 is a sign; polynomials in f^2:
  *            (2)  (c, t) = (+-cos(pi/2 f), sin(pi/2 f)), swapped or not: uniform on the circle
  *            (3)  y0, y1 = s sqrt(-2 ln U) (c, t)                                   (Box and Muller 1958)
  *

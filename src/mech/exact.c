@@ -100,7 +100,7 @@ static u128 series(u128 square, int first)
     return acc;
 }
 
-void pvi_exact_turn(u128 f, u128 *cosine, u128 *sine)
+void pvi_exact_cos_sin(u128 f, u128 *cosine, u128 *sine)
 {
     const u128 a = multiply(f, entry(pvi_half_pi_q127)).hi, square = product(a, a); /* units of 2^-127 */
     *cosine = series(square, 0);
@@ -200,10 +200,10 @@ bool pvi_exact_ahead(int64_t lead, double scale, u128 a, u128 b)
 
 void pvi_exact_polar(const pvi_wide *bits, uint64_t b, pvi_exact_pair *out)
 {
-    const u128 half = (u128)1 << 127, turn = entry(bits->turn); /* f + 1/2 */
+    const u128 half = (u128)1 << 127, angle = entry(bits->angle); /* f + 1/2 */
     const bool swap = b >> 12 & 1;
     out->L = pvi_exact_neglog(bits->u);
-    pvi_exact_turn(turn > half ? turn - half : half - turn, &out->t[swap], &out->t[!swap]);
+    pvi_exact_cos_sin(angle > half ? angle - half : half - angle, &out->t[swap], &out->t[!swap]);
     out->negative[swap] = b >> 13 & 1;
-    out->negative[!swap] = turn < half;
+    out->negative[!swap] = angle < half;
 }

@@ -15,7 +15,7 @@ extern const uint64_t pvi_ln2_q120[2], pvi_half_pi_q127[2], pvi_ln1p_q127[65][2]
 pvi_u128 pvi_exact_neglog(const uint64_t u[4]);
 
 /* cos and sin of pi/2 f, in units of 2^-127, error at most 2^-122.  0 <= f <= 1/2 in units of 2^-128. */
-void pvi_exact_turn(pvi_u128 f, pvi_u128 *cosine, pvi_u128 *sine);
+void pvi_exact_cos_sin(pvi_u128 f, pvi_u128 *cosine, pvi_u128 *sine);
 
 /* A pair of Gaussians in polar form: (-1)^negative[i] sqrt(2 L) t[i], t in units of 2^-127. */
 typedef struct pvi_exact_pair {

@@ -73,7 +73,7 @@ pv_status pvi_noise_plan(pv_noise *n, pv_ctx *ctx)
 {
     n->scale = pv_up(n->multiplier * n->sensitivity, 2);
     const double units = n->scale / n->spacing;
-    if (units >= 0x1p-4 && units * n->loudest <= 0x1p40) return PV_OK;
+    if (units >= 0x1p-4 && units * n->max_ratio <= 0x1p40) return PV_OK;
     return pvi_fail(
         ctx, PV_E_UNSUPPORTED,
         "noise %g does not fit the grid of sums of %lld rows with clip %g: less noise or fewer steps would", n->scale,

@@ -59,7 +59,7 @@ void pvi_bits_begin(pvi_bits *w, pv_rng *r);
 void pvi_bits_load(pvi_bits *w, int64_t chunk, int64_t n); /* n <= PVI_CHUNK                          */
 /* U of draw i, 204 bits (draw.kernel.c), and the 128 bits that follow the top 50 of b[i]. */
 typedef struct pvi_wide {
-    uint64_t u[4], turn[2];
+    uint64_t u[4], angle[2];
 } pvi_wide;
 void pvi_bits_wide(const pvi_bits *w, int64_t i, pvi_wide *out);
 void pvi_bits_end(pvi_bits *w);

@@ -25,7 +25,7 @@ static double leaf(double z, double d)
 static pvi_close close(const pv_noise *n, double T)
 {
     const double s = n->scale / n->spacing;
-    return pvi_normal_close(s / sqrt(T), s * n->loudest, 0.5 * T * ((double)n->length + 1.0));
+    return pvi_normal_close(s / sqrt(T), s * n->max_ratio, 0.5 * T * ((double)n->length + 1.0));
 }
 
 static double distance(const pv_noise *n, double T)

@@ -30,8 +30,8 @@ void pvi_bits_wide(const pvi_bits *w, int64_t i, pvi_wide *out)
     out->u[1] = w->b[i] << 52 | more[0] >> 12; /* the low 12 bits of b, then more */
     out->u[2] = more[0] << 52 | more[1] >> 12;
     out->u[3] = more[1] << 52;
-    out->turn[0] = (w->b[i] >> 14) << 14 | more[2] >> 50; /* the top 50 bits of b, then more */
-    out->turn[1] = more[2] << 14 | more[3] >> 50;
+    out->angle[0] = (w->b[i] >> 14) << 14 | more[2] >> 50; /* the top 50 bits of b, then more */
+    out->angle[1] = more[2] << 14 | more[3] >> 50;
     pvi_wipe(more, sizeof more);
 }
 

@@ -1,4 +1,5 @@
-/* sampler.c - which rows a query sees: full batch, Poisson, fixed size, cyclic.
+/* sampler.c - which rows a query sees: full batch, Poisson, fixed size, cyclic.  All samplers are in this file, as
+ * entries of pvi_samplers near its end.
  *
  * Full       every row.
  * Poisson    each row independently with probability q.

@@ -3,7 +3,7 @@
  *   w      weights, a float copy during a query        p      columns
  *   v, b   a stored row, any finite floats, and the bias; z = (v, b)
  *   norm   float stored with the row, norm >= ||z||     s      gain of the row: x = s z (row.c)
- *   m      y <w,x> for a margin link, <w,x> - y otherwise, <w,x> = s <w,z>
+ *   m      y <w,x> for a margin loss, <w,x> - y otherwise, <w,x> = s <w,z>
  *   c      coefficient: the gradient of a row is c x, with c = y phi'(m) or c = phi'(m)
  *   a      coefficient of the stored row, a = fl(c s) clipped: what is added is a z
  *   R      declared bound on the norms of the x         u      2^-24, half the spacing of floats at 1
@@ -63,12 +63,12 @@ double pvi_sum_rounding(int64_t m, int64_t d)
     return pv_up((sum + rows * (0x1p-50 + sqrt((double)d) * 0x1p-89)) * (1.0 + 0x1p-40), 4);
 }
 
-void pvi_link_sup(const pv_link_ops *link, const void *cfg, double sup[3])
+void pvi_loss_sup(const pv_loss_ops *loss, const void *cfg, double sup[3])
 {
-    sup[0] = link->sup1;
-    sup[1] = link->sup2;
-    sup[2] = link->sup3;
-    if (link->sup) link->sup(cfg, sup);
+    sup[0] = loss->sup1;
+    sup[1] = loss->sup2;
+    sup[2] = loss->sup3;
+    if (loss->sup) loss->sup(cfg, sup);
 }
 
 static int64_t dim(const void *cfg, const pv_domain *dom)
@@ -109,7 +109,7 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
 pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *rows, double clip)
 {
     double sup[3];
-    pvi_link_sup(cfg->link, cfg->link_cfg, sup);
+    pvi_loss_sup(cfg->loss, cfg->loss_cfg, sup);
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
     double safe = clip >= sup[0] * s->row_norm ? s->row_norm : pvi_down(clip / sup[0], 1); /* (2) */
     if (isinf(clip)) safe = INFINITY;
@@ -124,8 +124,8 @@ static void block_coefs(const pvi_glm_state *s, const pvi_glm_cfg *c, const pvi_
     block_products(s, b, rows);
     block_gather(b, rows, rows->y, b->y);
     block_margins(c, b);
-    c->link->eval(c->link_cfg, b->padded, b->m, NULL, b->c, NULL);
-    *n_bad += s->kernel->clip(k, b->padded, b->m, b->norm, c->link->props & PV_MARGIN ? b->y : NULL, b->s, b->c);
+    c->loss->eval(c->loss_cfg, b->padded, b->m, NULL, b->c, NULL);
+    *n_bad += s->kernel->clip(k, b->padded, b->m, b->norm, c->loss->props & PV_MARGIN ? b->y : NULL, b->s, b->c);
 }
 
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
@@ -181,7 +181,7 @@ static double value_sum(const void *st, const void *cfg, const pv_rows *rows, vo
         block_products(st, b, rows);
         block_gather(b, rows, rows->y, b->y);
         block_margins(c, b);
-        c->link->eval(c->link_cfg, b->padded, b->m, b->c, NULL, NULL);
+        c->loss->eval(c->loss_cfg, b->padded, b->m, b->c, NULL, NULL);
         for (int64_t j = 0; j < b->n; j++) sum += (double)b->c[j];
     }
     return sum;
@@ -210,19 +210,19 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
 {
     const pvi_glm_cfg *c = cfg;
     double sup[3];
-    pvi_link_sup(c->link, c->link_cfg, sup);
+    pvi_loss_sup(c->loss, c->loss_cfg, sup);
     *G = sup[0] * dom->row_norm; /* (6) */
     *L = sup[1] * dom->row_norm * dom->row_norm;
 }
 
 const pv_model_ops pv_model_glm = {
     .head = { .name = "glm",
-              .summary = "generalised linear model: a link of the margin or of the residual",
+              .summary = "generalised linear model: a loss of the margin or of the residual",
               .reference = "Nelder, Wedderburn 1972",
               .cfg_size = sizeof(pvi_glm_cfg),
               .state_size = sizeof(pvi_glm_state),
               .params = pv_no_params },
-    .props = PV_OF_LINKS,
+    .props = PV_OF_LOSSES,
     .dim = dim,
     .scratch = scratch_size,
     .begin = begin,

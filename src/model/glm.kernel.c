@@ -154,7 +154,7 @@ static int64_t clip(const pvi_clip *k, int64_t n, const float *m, const float *n
         const vf c1 = y ? vload(c + i) * vload(y + i) : vload(c + i), ci = s ? c1 * vload(s + i) : c1;
         vf top = (k->clip / r) * 0x1.fffff8p-1f; /* (3): 1 - 2^-22 */
         top = vsel(top >= FLT_MIN, top, vset(0.0f));
-        top = vsel(r <= k->safe, vset(k->top), top);        /* (2) */
+        top = vsel(r <= k->safe, vset(k->top), top); /* (2) */
         top = vsel(top <= FLT_MAX, top, vset(FLT_MAX));
         const vf size = vabs(ci), cut = vcopysign(vsel(size <= top, size, top), ci);
         const vi good = (vabs(c1) <= FLT_MAX) & (mi == mi) & (r >= 0.0f) & (r <= FLT_MAX); /* (4) */

@@ -17,7 +17,7 @@ enum { HESS_ROWS = PVI_SHOWN_ROWS };
 
 typedef struct hess_block { /* with second derivatives */
     glm_block b;
-    pvi_shown seen;                                            /* its rows as the model sees them */
+    pvi_shown seen;                                           /* its rows as the model sees them */
     _Alignas(64) float c2[PVI_GLM_ROWS], norm2[PVI_GLM_ROWS]; /* coefficients of x x'; squared norms, rounded up */
     _Alignas(64) float t[];                                   /* c_i x_i, rows padded to 16; then room for seen */
 } hess_block;
@@ -95,7 +95,7 @@ static inline void block_products(const pvi_glm_state *st, glm_block *b, const p
 
 static inline void block_margins(const pvi_glm_cfg *cfg, glm_block *b)
 {
-    if (cfg->link->props & PV_MARGIN)
+    if (cfg->loss->props & PV_MARGIN)
         for (int64_t i = 0; i < b->padded; i++) b->m[i] *= b->y[i];
     else
         for (int64_t i = 0; i < b->padded; i++) b->m[i] -= b->y[i];

@@ -36,7 +36,7 @@ pvi_clip pvi_glm_hess_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, doubl
 {
     const double square = s->row_norm * s->row_norm;
     double sup[3];
-    pvi_link_sup(cfg->link, cfg->link_cfg, sup);
+    pvi_loss_sup(cfg->loss, cfg->loss_cfg, sup);
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
     double safe = clip >= sup[1] * square ? square * (1.0 + 0x1p-20) : pvi_down(clip / sup[1], 1); /* (2) */
     if (isinf(clip)) safe = INFINITY;

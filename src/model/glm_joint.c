@@ -18,7 +18,7 @@
  *     In floats: a = |c1| norm (1 + 4u) >= |c1| norm; the bound is fl(sqrt((B' - a)(B' + a)) / (s' norm2)) (1 - 16u),
  *     B' <= B and s' >= s floats; its seven roundings raise it by less than 16u.  Bounds below the normal floats are
  *     0.
- * (4) Convex links: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
+ * (4) Convex losses: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
  * (5) Second moments (query_moments.c): a row adds c x x', c = 1/R^2; rows have norms up to R, and in case one has
  *     more, c is cut so that |c| norm^2 <= 1, rounding as in (3).
  * (6) Transformed rows A x are stored as floats, bias and gain applied, with a bound on the norm of these floats: a
@@ -38,13 +38,13 @@ static void bounds(const void *cfg_, const pv_domain *dom, pv_joint *j)
     const pvi_glm_cfg *cfg = cfg_;
     const double R = dom->row_norm;
     double sup[3];
-    pvi_link_sup(cfg->link, cfg->link_cfg, sup);
+    pvi_loss_sup(cfg->loss, cfg->loss_cfg, sup);
     j->hess = sup[1] * R * R;
     j->rho = sup[2] * R * R * R;
     j->blocks = 1;
     j->width = dom->p;
     j->row_norm = R;
-    j->convex = cfg->link->props & PV_CONVEX;
+    j->convex = cfg->loss->props & PV_CONVEX;
 }
 
 /* (1) for a row of norm R with these derivatives after clipping. */
@@ -62,11 +62,11 @@ static double norm(const void *cfg_, const pv_domain *dom, const pv_joint *j)
     double sup[3], most = 0.0;
     float m[16], d1[16], d2[16];
 
-    pvi_link_sup(cfg->link, cfg->link_cfg, sup);
-    if (!(sup[2] * reach / HALF <= 0.05 * sup[1]) || !(cfg->link->props & PV_CLASSIFY)) return apart; /* (2) */
+    pvi_loss_sup(cfg->loss, cfg->loss_cfg, sup);
+    if (!(sup[2] * reach / HALF <= 0.05 * sup[1]) || !(cfg->loss->props & PV_CLASSIFY)) return apart; /* (2) */
     for (int i = -HALF; i < HALF; i += 16) {
         for (int k = 0; k < 16; k++) m[k] = (float)(reach * (i + k) / HALF);
-        cfg->link->eval(cfg->link_cfg, 16, m, NULL, d1, d2);
+        cfg->loss->eval(cfg->loss_cfg, 16, m, NULL, d1, d2);
         for (int k = 0; k < 16; k++) most = fmax(most, row_norm(j, dom->row_norm, (double)d1[k], (double)d2[k]));
     }
     return fmin(apart, fmax(most * (1.0 + 1e-5), j->grad));
@@ -124,10 +124,10 @@ static void coefficients(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const p
                          hess_block *hb, int64_t *n_bad)
 {
     glm_block *b = &hb->b;
-    const bool margin = cfg->link->props & PV_MARGIN;
+    const bool margin = cfg->loss->props & PV_MARGIN;
     block_dots(s->kernel, b, &hb->seen.rows, s->w);
     block_margins(cfg, b);
-    cfg->link->eval(cfg->link_cfg, b->padded, b->m, NULL, b->c, hb->c2);
+    cfg->loss->eval(cfg->loss_cfg, b->padded, b->m, NULL, b->c, hb->c2);
     *n_bad += s->kernel->clip(&k[0], b->padded, b->m, b->norm, margin ? b->y : NULL, NULL, b->c);
     for (int64_t i = 0; i < b->padded; i++) {
         hb->norm2[i] = b->norm[i] < 0.0f ? -1.0f : b->norm[i] * b->norm[i] * (1.0f + 0x1p-21f);

@@ -39,24 +39,24 @@ typedef struct pvi_shown {
     int64_t ld;
 } pvi_shown;
 enum { PVI_SHOWN_ROWS = 64 };
-size_t pvi_shown_size(int64_t p);                       /* bytes of room for pvi_shown_open */
+size_t pvi_shown_size(int64_t p);                         /* bytes of room for pvi_shown_open */
 void pvi_shown_open(pvi_shown *s, int64_t p, void *room); /* 64-byte aligned */
 /* The n <= PVI_SHOWN_ROWS rows that row[i] points to (dense) or r[i] numbers (CSR), with norms as stored: row, r and
  * norm are changed to what is seen. */
 void pvi_show(pvi_shown *s, const pv_rows *rows, int64_t n, const float **row, int64_t *r, float *norm);
 
-/* ---- links ----------------------------------------------------------------------------------------
- * A loss in vector instructions has one function per instruction set, in a table of its own (link_kernel.h):
- * v, d1, d2 = phi(m), phi'(m), phi''(m), any of them NULL, as pv_link_ops.eval. */
-typedef void pvi_link_fn(const void *cfg, int64_t n, const float *m, float *v, float *d1, float *d2);
-#define PVI_LINK_TABLE(name) extern pvi_link_fn *const pvi_link_##name##_isa[PVI_ISA_COUNT]
+/* ---- losses ---------------------------------------------------------------------------------------
+ * A loss in vector instructions has one function per instruction set, in a table of its own (loss_kernel.h):
+ * v, d1, d2 = phi(m), phi'(m), phi''(m), any of them NULL, as pv_loss_ops.eval. */
+typedef void pvi_loss_fn(const void *cfg, int64_t n, const float *m, float *v, float *d1, float *d2);
+#define PVI_LOSS_TABLE(name) extern pvi_loss_fn *const pvi_loss_##name##_isa[PVI_ISA_COUNT]
 /* The suprema of |phi'|, |phi''|, |phi'''| under this configuration. */
-void pvi_link_sup(const pv_link_ops *link, const void *cfg, double sup[3]);
+void pvi_loss_sup(const pv_loss_ops *loss, const void *cfg, double sup[3]);
 
 /* ---- GLM: l(w; x, y) = phi(m) with m = y <w,x> (PV_MARGIN) or m = <w,x> - y ------------------------- */
 typedef struct pvi_glm_cfg { /* filled by the plan */
-    const pv_link_ops *link;
-    const void *link_cfg;
+    const pv_loss_ops *loss;
+    const void *loss_cfg;
 } pvi_glm_cfg;
 
 /* Clipping needs room on both sides in float: gradient sums are offered for clip in this range, or for

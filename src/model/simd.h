@@ -9,7 +9,7 @@
  *     results below 2^-126 are 0.
  * (2) log(1 + t), 0 <= t <= 1: s = t / (2 + t), z = s^2 <= 1/9, and
  *         log(1 + t) = 2 s + 2 s z P(z),     P of degree 3, relative error 0.08 * 2^-24 before rounding.
- * Q and P are weighted minimax fits; tests/unit/model/test_link.c measures the error in units in the last place.
+ * Q and P are weighted minimax fits; tests/unit/model/test_loss.c measures the error in units in the last place.
  * NaN in, NaN out. */
 #ifndef PVI_SIMD_H
 #define PVI_SIMD_H

@@ -22,10 +22,10 @@
 typedef struct joint_block {
     soft_block *b;
     pvi_shown *seen; /* its rows as the model sees them */
-    float *q;     /* k x PVI_SOFT_ROWS: coefficients of the gradient */
-    float *z, *a; /* logits, and a column of S */
-    float *S;     /* k (k+1)/2 x PVI_SOFT_ROWS: blocks of the lower triangle */
-    float *t;     /* PVI_SOFT_ROWS x padded p */
+    float *q;        /* k x PVI_SOFT_ROWS: coefficients of the gradient */
+    float *z, *a;    /* logits, and a column of S */
+    float *S;        /* k (k+1)/2 x PVI_SOFT_ROWS: blocks of the lower triangle */
+    float *t;        /* PVI_SOFT_ROWS x padded p */
 } joint_block;
 
 static void bounds(const void *cfg, const pv_domain *dom, pv_joint *j)

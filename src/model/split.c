@@ -127,10 +127,10 @@ static pv_status make_room(pvi_split_state *s, pv_arena *a)
         l->bias = floats(a, l->ldv);
         lost |= !l->w || !l->forward || !l->bias;
         if (i == 0) continue; /* the input is what it is: nothing goes back to it */
-        l->turned = floats(a, l->out * pad(l->in));
+        l->transposed = floats(a, l->out * pad(l->in));
         l->back = floats(a, l->out * pad(l->in));
         l->system = floats(a, pvi_split_system(l));
-        lost |= !l->turned || !l->back || !l->system;
+        lost |= !l->transposed || !l->back || !l->system;
     }
     s->k = pv_arena_f64(a, s->net->outputs * s->net->outputs);
     if (lost || !s->k) return PV_E_NOMEM;
@@ -152,7 +152,7 @@ static bool fill_layer(const pvi_split_state *s, pvi_split_layer *l, const doubl
     }
     if (!isfinite(most)) return false;
     s->split->pack(l->in, l->ldv, l->w, l->ldv, l->forward);
-    if (l->turned) s->split->transpose(l->in, l->out, l->w, l->ldv, l->turned, pad(l->in));
+    if (l->transposed) s->split->transpose(l->in, l->out, l->w, l->ldv, l->transposed, pad(l->in));
     return true;
 }
 
@@ -163,10 +163,11 @@ static void fill_softmax(pvi_split_state *s, pvi_split_layer *l)
     for (int64_t i = 0; i < l->out; i++)
         for (int64_t j = 0; j < l->out; j++) {
             double sum = 0.0;
-            for (int64_t q = 0; q < l->in; q++) sum += (double)l->turned[i * ld + q] * (double)l->turned[j * ld + q];
+            for (int64_t q = 0; q < l->in; q++)
+                sum += (double)l->transposed[i * ld + q] * (double)l->transposed[j * ld + q];
             s->k[i * l->out + j] = sum;
         }
-    s->split->pack(l->out, ld, l->turned, ld, l->back);
+    s->split->pack(l->out, ld, l->transposed, ld, l->back);
 }
 
 typedef struct filling { /* layers are filled by different threads */

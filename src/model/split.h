@@ -41,12 +41,12 @@ static inline int64_t pvi_split_pad(int64_t n)
 }
 
 typedef struct pvi_split_layer {
-    int64_t in, out, ldx, ldv; /* ldx: of rows of inputs, which end with the number 1; ldv: of outputs */
-    int64_t weights, biases;   /* where they begin in the vector of all; biases follow the weights       */
-    float *w, *bias;           /* theta', in x ldv; ldv                                                   */
-    float *forward, *back;     /* packed: theta'; and what takes U_new - V to x_new - x, out x pad(in)    */
-    float *turned, *system;    /* theta, out x pad(in); room for pvi_split_back                           */
-    int64_t x, v, d;           /* inputs, outputs, changes of a micro-batch: offsets in floats            */
+    int64_t in, out, ldx, ldv;  /* ldx: of rows of inputs, which end with the number 1; ldv: of outputs */
+    int64_t weights, biases;    /* where they begin in the vector of all; biases follow the weights       */
+    float *w, *bias;            /* theta', in x ldv; ldv                                                   */
+    float *forward, *back;      /* packed: theta'; and what takes U_new - V to x_new - x, out x pad(in)    */
+    float *transposed, *system; /* theta, out x pad(in); room for pvi_split_back                           */
+    int64_t x, v, d;            /* inputs, outputs, changes of a micro-batch: offsets in floats            */
 } pvi_split_layer;
 
 typedef struct pvi_split_state {

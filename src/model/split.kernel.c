@@ -171,13 +171,13 @@ static bool eliminate(int64_t m, int64_t width, float least, float *a, int64_t l
 
 static void substitute(int64_t m, const float *u, int64_t ldu, int64_t width, float *z, int64_t ldz, float *room)
 {
-    float *const turned = room + TILE * ldz; /* columns of u below the block */
+    float *const transposed = room + TILE * ldz; /* columns of u below the block */
     for (int64_t last = m, n; last > 0; last -= n) {
         n = next_tile(last, 0);
         const int64_t i = last - n;
         for (int64_t k = last; k < m; k++)
-            for (int64_t r = 0; r < n; r++) turned[(k - last) * TILE + r] = u[(i + r) * ldu + k];
-        outer(m - last, turned, TILE, z + last * ldz, ldz, n, width, false, room, ldz);
+            for (int64_t r = 0; r < n; r++) transposed[(k - last) * TILE + r] = u[(i + r) * ldu + k];
+        outer(m - last, transposed, TILE, z + last * ldz, ldz, n, width, false, room, ldz);
         for (int64_t r = last - 1; r >= i; r--) {
             float *const row = z + r * ldz;
             subtract(width, 1.0f, room + (r - i) * ldz, row);

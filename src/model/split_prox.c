@@ -39,15 +39,15 @@ pv_status pvi_split_back(const pvi_split_kernel *k, pvi_split_layer *l, double c
     const int64_t ldr = short_out ? ldt : ldw; /* of theta, or of theta' */
     float *const a = l->system, *const room = a + m * ld, *const z = a + (ld - ldr);
     if (short_out) k->gram(l->in, l->w, ldw, m, a, ld);
-    else k->gram(l->out, l->turned, ldt, m, a, ld);
+    else k->gram(l->out, l->transposed, ldt, m, a, ld);
     for (int64_t i = 0; i < m; i++) {
         a[i * ld + i] += (float)c;
-        memcpy(z + i * ld, (short_out ? l->turned : l->w) + i * ldr, sizeof *z * (size_t)ldr);
+        memcpy(z + i * ld, (short_out ? l->transposed : l->w) + i * ldr, sizeof *z * (size_t)ldr);
     }
     if (!k->eliminate(m, ld, (float)c, a, ld, room)) return PV_E_NUMERIC;
     k->substitute(m, a, ld, ldr, z, ld, room);
-    if (!short_out) k->transpose(l->in, l->out, z, ld, l->turned, ldt);
-    k->pack(l->out, ldt, short_out ? z : l->turned, short_out ? ld : ldt, l->back);
+    if (!short_out) k->transpose(l->in, l->out, z, ld, l->transposed, ldt);
+    k->pack(l->out, ldt, short_out ? z : l->transposed, short_out ? ld : ldt, l->back);
     return PV_OK;
 }
 

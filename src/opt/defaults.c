@@ -16,7 +16,7 @@
  *           most the radius of the set), f0 = G^2/(4L), t = L/5.  These three numbers are not derived: they were
  *           chosen once so that H is near the best one on tables of 22 to 785 columns and epsilon from 0.01 to 1
  *           (docs/results/tables.md), where an H wrong by a factor of two costs little.
- * Pace      eta = factor/L, T = sqrt(10 H/eta), 1 - beta = eta T/H: momentum averages a tenth of the run, as in
+ * Steps     eta = factor/L, T = sqrt(10 H/eta), 1 - beta = eta T/H: momentum averages a tenth of the run, as in
  *           accelerated descent, between .9 and .98.  If T is bounded, eta gives way so that (1) stays at most H.
  * Clip      the loss's own bound G, halved while (3) at that clip exceeds f0/50: twice at most for one output, whose
  *           clipped loss is still convex, once for several, where it need not be.  Most rows of a fitted model have
@@ -31,7 +31,8 @@
  *           2021. */
 #include "opt/opt.h"
 
-static const double reach = 7.0, start_share = 0.25, curvature_share = 0.2, small_noise = 0.02, most_momentum = 0.98;
+static const double distance_factor = 7.0, start_share = 0.25, curvature_share = 0.2, small_noise = 0.02,
+                    most_momentum = 0.98;
 
 double pvi_smoothness(const pv_problem *p)
 {
@@ -50,7 +51,7 @@ static double start_gap(const pv_problem *p)
 
 static double distance(const pv_problem *p)
 {
-    const double B = reach * bound(p) / p->L * sqrt(fmax(1.0, (double)p->outputs / 2.0));
+    const double B = distance_factor * bound(p) / p->L * sqrt(fmax(1.0, (double)p->outputs / 2.0));
     return p->set && p->set->radius ? fmin(B, p->set->radius(p->set_st, p->set_cfg, p->d)) : B;
 }
 
@@ -75,7 +76,7 @@ double pvi_horizon(const pv_problem *p, double clip)
 {
     static const double golden = 0.6180339887498949;
     const double s = pvi_run_noise(p, clip);
-    double lo = log(1e-9 / p->L), hi = log(1e12 / p->L); /* of H; excess() has one valley */
+    double lo = log(1e-9 / p->L), hi = log(1e12 / p->L); /* of H; excess() is unimodal */
     if (!(s > 0.0)) return INFINITY;
     if (!isfinite(p->L) || !(p->L > 0.0)) return 16.0 / (s * sqrt((double)p->d)); /* (5) */
     for (int k = 0; k < 100; k++) {
@@ -102,27 +103,27 @@ double pvi_default_clip(const pv_problem *p)
     return clip;
 }
 
-/* T and beta of the pace, for a horizon and a step. */
-static void choose_steps(const pv_problem *p, const pvi_pace_rule *r, double H, double eta, pvi_pace *pace)
+/* T and beta, for a horizon and a step. */
+static void choose_steps(const pv_problem *p, const pvi_step_rule *r, double H, double eta, pvi_step_choice *choice)
 {
-    const bool heavier = r->heavier && isnan(pace->momentum) && isfinite(p->L);
-    if (isnan(pace->momentum)) pace->momentum = r->momentum;
-    if (pace->steps == PV_AUTO_I64) {
-        const double plain = (1.0 - pace->momentum) * H / eta,
-                     T = heavier ? fmax(sqrt(10.0 * H / eta), (1.0 - most_momentum) * H / eta) : plain;
-        pace->steps = (int64_t)ceil(fmin(fmax(fmin(T, plain), (double)r->least), (double)r->most));
-        pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: %s", (long long)pace->steps,
+    const bool adapt = r->adapt_momentum && isnan(choice->momentum) && isfinite(p->L);
+    if (isnan(choice->momentum)) choice->momentum = r->momentum;
+    if (choice->steps == PV_AUTO_I64) {
+        const double plain = (1.0 - choice->momentum) * H / eta,
+                     T = adapt ? fmax(sqrt(10.0 * H / eta), (1.0 - most_momentum) * H / eta) : plain;
+        choice->steps = (int64_t)ceil(fmin(fmax(fmin(T, plain), (double)r->least), (double)r->most));
+        pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: %s", (long long)choice->steps,
                 !isfinite(H)                         ? "without noise, steps cost time only"
-                : pace->steps == r->most             ? "noise would allow more, time is the limit"
+                : choice->steps == r->most           ? "noise would allow more, time is the limit"
                 : (double)r->least >= fmin(T, plain) ? "few, because noise soon outweighs what a step gains"
                                                      : "with more, noise outweighs what a step gains");
     }
-    const double T = (double)pace->steps;
-    if (!heavier) return;
+    const double T = (double)choice->steps;
+    if (!adapt) return;
     const double slowest = fmin(fmax(10.0 / T, 1.0 - most_momentum), 1.0 - r->momentum);
-    pace->momentum = 1.0 - fmin(fmax(eta * T / H, slowest), 1.0 - r->momentum);
-    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.momentum = %.3g: averages about %.0f steps", pace->momentum,
-            1.0 / (1.0 - pace->momentum));
+    choice->momentum = 1.0 - fmin(fmax(eta * T / H, slowest), 1.0 - r->momentum);
+    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.momentum = %.3g: averages about %.0f steps", choice->momentum,
+            1.0 / (1.0 - choice->momentum));
 }
 
 static pv_status longest_step(const pv_problem *p, double factor, double *eta)
@@ -150,18 +151,18 @@ pv_status pvi_default_step(const pv_problem *p, double factor, double *eta)
     return s;
 }
 
-pv_status pvi_default_pace(const pv_problem *p, const pvi_pace_rule *r, pvi_pace *pace)
+pv_status pvi_default_steps(const pv_problem *p, const pvi_step_rule *r, pvi_step_choice *choice)
 {
-    double eta = pace->step;
+    double eta = choice->step;
     const pv_status st = isnan(eta) ? longest_step(p, r->factor, &eta) : PV_OK;
     if (st != PV_OK) return st;
     const double H = pvi_horizon(p, p->G);
-    choose_steps(p, r, H, eta, pace);
-    if (!isnan(pace->step)) return PV_OK;
-    pace->step = fmin(eta, H * (1.0 - pace->momentum) / (double)pace->steps);            /* (1) */
-    if (pace->step > 0.98 * eta) return say_step(p, r->factor, pace->step = eta), PV_OK; /* T was rounded up */
+    choose_steps(p, r, H, eta, choice);
+    if (!isnan(choice->step)) return PV_OK;
+    choice->step = fmin(eta, H * (1.0 - choice->momentum) / (double)choice->steps);          /* (1) */
+    if (choice->step > 0.98 * eta) return say_step(p, r->factor, choice->step = eta), PV_OK; /* T was rounded up */
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.step = %.3g: below %g/L, so that noise does not outweigh the fit",
-            pace->step, r->factor);
+            choice->step, r->factor);
     return PV_OK;
 }
 

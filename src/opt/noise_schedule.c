@@ -4,7 +4,7 @@
  *   linear:A,B       o(0) = A, o(K-1) = B, straight in between
  *   ramp:A,B,M       straight from A in epoch 0 to B in epoch M-1, then B
  *   table:O0,O1,...  o(k) = Ok; the last value stays
- * o is a variance: the noise of epoch k is sqrt(o(k) / min o) times the noise of the quietest one, which is what
+ * o is a variance: the noise of epoch k is sqrt(o(k) / min o) times that of the epoch with the least, which is what
  * calibration finds.  A schedule must be positive everywhere: no noise would mean no privacy in that epoch. */
 #include "opt/noise_schedule.h"
 

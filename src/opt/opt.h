@@ -53,18 +53,18 @@ double pvi_schedule(int64_t kind, int64_t drop, int64_t t, int64_t T);
     }
 
 /* ---- defaults (defaults.c): from public quantities only, each with a note that says why ---------------------- */
-typedef struct pvi_pace { /* in: NAN or PV_AUTO_I64 where the method may choose; out: chosen                    */
+typedef struct pvi_step_choice { /* in: NAN or PV_AUTO_I64 where the method may choose; out: chosen */
     double step, momentum;
     int64_t steps;
-} pvi_pace;
-typedef struct pvi_pace_rule {
+} pvi_step_choice;
+typedef struct pvi_step_rule {
     double factor;   /* the largest step is factor / L                                                  */
-    double momentum; /* the smallest one to choose; chosen up to .98 if `heavier`                        */
-    bool heavier;
+    double momentum; /* the smallest one to choose; chosen up to .98 if `adapt_momentum` */
+    bool adapt_momentum;
     int64_t least, most; /* steps                                                                              */
-} pvi_pace_rule;
+} pvi_step_rule;
 /* PV_E_PARAM where the loss has no smoothness constant to take a step from. */
-pv_status pvi_default_pace(const pv_problem *p, const pvi_pace_rule *rule, pvi_pace *pace);
+pv_status pvi_default_steps(const pv_problem *p, const pvi_step_rule *rule, pvi_step_choice *choice);
 /* factor/L alone; the same error. */
 pv_status pvi_default_step(const pv_problem *p, double factor, double *eta);
 /* The product of steps and step length at which optimisation and noise balance; INFINITY without noise. */

@@ -2,7 +2,7 @@
  *
  * Iterates  (g_t, H_t) = ask(w_{t-1}),   w_t = w_{t-1} - eta_t (g_t + r')                          (1)
  * Returns   of the w_{t-1} whose noisy Hessian has no eigenvalue below -max(sqrt(rho ||g_t||), noise), or of all if
- *           there is none, the last whose gradient is not told from the smallest                             (2)
+ *           there is none, the last whose gradient is within noise of the smallest                           (2)
  *
  * Smallest  g_t has noise of variance a^2 in each of d weights, so e_t = ||g_t + r'||^2 - d a^2 is on average the
  *           square of the gradient's length; its standard deviation is a (2 d a^2 + 4 length^2)^(1/2).  In (2), e_t
@@ -11,7 +11,7 @@
  * Privacy   Wang, Chen, Xu 2019 spend half of the budget on T noisy gradients and half on testing the iterates.  Here
  *           the gradient of the step is also the one that is tested, and the Hessian comes in the same release: T
  *           joint Gaussian events; (1) to (5) are post-processing or public.
- * Defaults  The weights travel
+ * Defaults  Sum of the lengths of all steps over that of the gradient
  *             h = 0.8 H, H the horizon of defaults.c;  with a penalty of strong convexity lambda at most       (4)
  *             ln(1 + 2 lambda f0/(s^2 d))/(2 lambda),
  *           where f0 e^(-2 lambda h), what is left of the start's f0 = G^2/(4L), falls as fast as four times the
@@ -48,7 +48,7 @@ static const pv_param params[] = {
     { 0 }
 };
 
-static double travel(const pv_problem *p) /* (4) */
+static double path_length(const pv_problem *p) /* (4) */
 {
     const double lambda = p->reg->strong ? p->reg->strong(p->reg_cfg) : 0.0, s = pvi_run_noise(p, p->G);
     const double h = 0.8 * pvi_horizon(p, p->G), f0 = 0.25 * p->G * p->G / p->L;
@@ -63,7 +63,7 @@ static pv_status resolve(void *c_, const pv_problem *p)
     if (isnan(s->growth)) s->growth = 1.0;
     if (s->calibration == PVI_SECOND_PAPER && s->loop.steps == PV_AUTO_I64) s->loop.steps = 50;
     if (s->calibration == PVI_SECOND_PAPER && isnan(c->step)) return pvi_default_step(p, 1.0, &c->step);
-    const double L = pvi_smoothness(p), h = travel(p);
+    const double L = pvi_smoothness(p), h = path_length(p);
     if (!isfinite(L) || !(L > 0.0)) return isnan(c->step) ? pvi_default_step(p, 1.0, &c->step) : PV_OK;
     if (s->loop.steps == PV_AUTO_I64) {
         s->loop.steps = (int64_t)fmin(fmax(ceil(h * L), 50.0), 1000.0);
@@ -109,7 +109,7 @@ static pv_status consider(state *s, const pv_problem *p, const double *w, int64_
     const pv_status st = pvi_eigen(d, t->A, t->value, t->work);
     if (st != PV_OK) return pvi_fail(p->ctx, st, "the noisy Hessian has no eigendecomposition");
     const double norm = pvi_norm2(s->s.g, d), rho = pvi_second_rho(p);
-    const double noise = pvi_second_spread(d, pvi_second_entry(p, units));
+    const double noise = pvi_second_noise_norm(d, pvi_second_entry(p, units));
     const bool passed = t->value[0] >= -fmax(isfinite(rho) ? sqrt(rho * norm) : 0.0, noise);
     const double a = pvi_second_noise(p, units), e = norm * norm - (double)d * a * a; /* (3) */
     if (passed < s->certified) return PV_OK;

@@ -71,7 +71,9 @@ static pv_status resolve_share(cfg *c, const pv_problem *p)
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
-    static const pvi_pace_rule rule = { .factor = 1.0, .momentum = 0.9, .heavier = true, .least = 50, .most = 1000 };
+    static const pvi_step_rule rule = {
+        .factor = 1.0, .momentum = 0.9, .adapt_momentum = true, .least = 50, .most = 1000
+    };
     cfg *c = c_;
     const pv_status bad = resolve_share(c, p);
     if (bad != PV_OK) return bad;
@@ -80,11 +82,11 @@ static pv_status resolve(void *c_, const pv_problem *p)
         if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_pgd_steps(p);
         return isnan(c->step) ? pvi_default_step(p, 0.5, &c->step) : PV_OK;
     }
-    pvi_pace pace = { c->step, c->momentum, c->loop.steps };
-    const pv_status s = pvi_default_pace(p, &rule, &pace);
-    c->step = pace.step;
-    c->momentum = pace.momentum;
-    c->loop.steps = pace.steps;
+    pvi_step_choice choice = { c->step, c->momentum, c->loop.steps };
+    const pv_status s = pvi_default_steps(p, &rule, &choice);
+    c->step = choice.step;
+    c->momentum = choice.momentum;
+    c->loop.steps = choice.steps;
     return s;
 }
 

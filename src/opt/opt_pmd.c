@@ -56,11 +56,11 @@ static pv_status resolve(void *c_, const pv_problem *p)
         if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_pmd_steps(p);
         return isnan(c->step) ? pvi_default_step(p, pvi_paper_pmd_factor(p, c->map->modulus(p)), &c->step) : PV_OK;
     }
-    const pvi_pace_rule rule = { .factor = c->map->modulus(p), .least = 20, .most = 1000 };
-    pvi_pace pace = { c->step, 0.0, c->loop.steps };
-    s = pvi_default_pace(p, &rule, &pace);
-    c->step = pace.step;
-    c->loop.steps = pace.steps;
+    const pvi_step_rule rule = { .factor = c->map->modulus(p), .least = 20, .most = 1000 };
+    pvi_step_choice choice = { c->step, 0.0, c->loop.steps };
+    s = pvi_default_steps(p, &rule, &choice);
+    c->step = choice.step;
+    c->loop.steps = choice.steps;
     return s;
 }
 

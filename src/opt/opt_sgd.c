@@ -9,9 +9,9 @@
  *
  * Names     eta_t: step, times its schedule, times min(1, t/(warmup T)), a tenth of that after drop steps   T: steps
  *           beta: momentum   sigma: smoothing
- * Warm-up   where a run starts, all rows pull the same way and the clipped gradient is near its bound; later it is a
- *           tenth of that or less.  A step that suits the later part would throw a network so far at first that many
- *           of its relu units never answer again.
+ * Warm-up   where a run starts, the gradients of all rows point the same way and the clipped sum is near its bound;
+ *           later it is a tenth of that or less.  A step that suits the later part would move a network's weights so
+ *           far at first that many of its relu units are 0 on every row from then on (dead units).
  * Privacy   smoothing, momentum, schedule, prox and averaging act on released values only, so the run
  *           costs T repetitions of one sampled gradient query and nothing more (post-processing).
  * Defaults  beta = 0.9; T from 50 to 2000 and eta at most 1/L, so that optimisation and noise balance (defaults.c):
@@ -50,12 +50,12 @@ static const pv_param params[] = {
 
 static pv_status resolve(void *c_, const pv_problem *p)
 {
-    static const pvi_pace_rule rule = { .factor = 1.0, .momentum = 0.9, .least = 50, .most = 2000 };
+    static const pvi_step_rule rule = { .factor = 1.0, .momentum = 0.9, .least = 50, .most = 2000 };
     cfg *c = c_;
-    pvi_pace pace = { c->step, c->momentum, c->loop.steps };
-    const pv_status s = pvi_default_pace(p, &rule, &pace);
-    c->step = pace.step;
-    c->loop.steps = pace.steps;
+    pvi_step_choice choice = { c->step, c->momentum, c->loop.steps };
+    const pv_status s = pvi_default_steps(p, &rule, &choice);
+    c->step = choice.step;
+    c->loop.steps = choice.steps;
     if (isnan(c->warmup)) c->warmup = p->start && !isfinite(p->L) ? 0.2 : 0.0;
     return s;
 }

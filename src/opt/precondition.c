@@ -7,9 +7,10 @@
  * (1) M' = (1/n) sum_i x_i x_i'/R^2 + E is released once, for `share` of the budget (query_moments.c (1)); entries of
  *     E off the diagonal have standard deviation b, and ||E|| is about t = 2 b sqrt d.
  * (2) A = V (e + t)^(-1/2) V'/q,  e, V the eigenvalues of M' and their vectors: directions stronger than the noise
- *     are made equal.  The lowest eigenvalues, within t of their mean, are not told from noise: each is replaced by
- *     that mean, so that such directions are raised alike.  If the others have less than a third of the trace, the
- *     rows are about as long in every direction, nothing is to be gained, and the coordinates stay as they are.
+ *     are made equal.  The lowest eigenvalues, within t of their mean, are not distinguishable from noise: each is
+ *     replaced by that mean, so that such directions are raised alike.  If the others have less than a third of the
+ *     trace, the rows are about as long in every direction, nothing is to be gained, and the coordinates stay as they
+ *     are.
  * (3) f = sum_k e_k/(e_k + t) is the mean of ||q A x||^2/R^2, the number of directions that are left.  q = k sqrt f:
  *     rows A x have norms of about R/k, are added with the bound of rows of norm R, and the few whose gradients are
  *     longer are clipped.  Noise costs less for a small k, clipping for a large one: k^2 = K0/a within [1, 9], a the
@@ -52,8 +53,8 @@ pv_status pvi_precondition_init(pvi_precondition *m, bool on, const pv_problem *
     return m->A && m->V && m->e && m->work ? PV_OK : PV_E_NOMEM;
 }
 
-/* (2): what is not told from noise is replaced by its mean; false: that is most of it. */
-static bool level(int64_t d, double *e, double t)
+/* (2): what is not distinguishable from noise is replaced by its mean; false: that is most of it. */
+static bool pool_low_eigenvalues(int64_t d, double *e, double t)
 {
     int64_t low = 0;
     double sum = 0.0,
@@ -92,14 +93,14 @@ pv_status pvi_precondition_learn(pvi_precondition *m, const pvi_precondition_cos
     double *V = m->V, *e = m->e;
     memcpy(v, w, (size_t)d * sizeof *v);
     if (cost->events == 0) return PV_OK;
-    pv_status st = pv_transform_room(o); /* before budget is spent to learn how to transform */
+    pv_status st = pv_transform_reserve(o); /* before budget is spent to learn how to transform */
     if (st == PV_OK) st = pv_ask(o, cost->ask, NULL, (pv_spend) { cost->events, 1.0 }, V); /* (1) */
     if (st != PV_OK) return st;
     if ((st = pvi_eigen(d, V, e, m->work)) != PV_OK)
         return pvi_fail(p->ctx, st, "the noisy second moments have no eigendecomposition");
     const double b = p->planned[cost->ask].stddev / sqrt(2.0 * (double)cost->events);
     const double t = fmax(2.0 * sqrt((double)d) * b, 0x1p-20);
-    if (!level(d, e, t)) {
+    if (!pool_low_eigenvalues(d, e, t)) {
         m->unit = 1.0 / p->joint->row_norm;
         m->A = NULL;
         return PV_OK;
@@ -111,7 +112,7 @@ pv_status pvi_precondition_learn(pvi_precondition *m, const pvi_precondition_cos
     for (int64_t k = 0; k < d; k++) m->x[k] *= e[k], e[k] = 1.0 / e[k];
     pvi_matvec_t(d, V, m->x, v);
     pvi_from_eigen(d, V, e, m->A); /* (2) */
-    m->gentle = !(p->reg->props & PV_CONVEX) && noise_is_small(m, cost->noise, p);
+    m->continuation = !(p->reg->props & PV_CONVEX) && noise_is_small(m, cost->noise, p);
     return pv_transform_rows(o, m->A);
 }
 

@@ -11,7 +11,7 @@ typedef struct pvi_precondition { /* borrowed from the arena */
     double *A;                    /* d x d, symmetric: w = A v, rows become A x; NULL: v = w, rows as they are */
     double *x;                    /* d, scratch */
     double *V, *e, *work;         /* of the eigenproblem: d x d, d, d */
-    bool gentle;                  /* noise is small beside a penalty that is not convex */
+    bool continuation;            /* noise is small beside a penalty that is not convex: trust_region.c (7) */
     double unit; /* steps of length 1 change margins by about 1/unit; without coordinates of its own 1 */
 } pvi_precondition;
 

@@ -14,7 +14,7 @@
  * (3) The Hessian of an average of convex losses has eigenvalues in [0, L]: those of H~ are moved there.
  * (4) The penalty is public: r'(w) and diag r''(w) are added exactly.
  * (5) ||E/s|| is about (2 d)^(1/2) a / s; `damping` times that is added to the diagonal, since curvature below it is
- *     not told from noise.
+ *     not distinguishable from noise.
  * (6) Second moments of the rows, where they are asked for (precondition.c), come before the first step and spend
  *     `share` of all events. */
 #include "opt/second_order.h"
@@ -73,7 +73,7 @@ double pvi_second_entry(const pv_problem *p, int64_t units)
 void pvi_second_warn(const void *cfg, const pv_problem *p)
 {
     const pvi_second_cfg *c = cfg;
-    const double noise = pvi_second_spread(p->d, pvi_second_entry(p, pvi_second_units(c, c->loop.steps)));
+    const double noise = pvi_second_noise_norm(p->d, pvi_second_entry(p, pvi_second_units(c, c->loop.steps)));
     if (noise < p->L) return;
     pvi_log(p->ctx, PV_LOG_WARN,
             "signal to noise of the Hessian is %.2g: its noise is about %.3g, and no curvature of this loss is above "

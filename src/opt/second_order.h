@@ -70,7 +70,7 @@ double pvi_second_rho(const pv_problem *p);
 /* Standard deviation of the noise per coordinate of the averaged gradient, for one release of so many events. */
 double pvi_second_noise(const pv_problem *p, int64_t units);
 double pvi_second_entry(const pv_problem *p, int64_t units); /* the same per entry of the Hessian off its diagonal */
-static inline double pvi_second_spread(int64_t d, double entry) /* largest eigenvalue of that noise */
+static inline double pvi_second_noise_norm(int64_t d, double entry) /* largest eigenvalue of that noise */
 {
     return 2.0 * sqrt((double)d) * entry;
 }

@@ -18,8 +18,8 @@
  *     predicts the next, x = g + M h of variance a^2; the release has variance s^2.  ||release - x||^2/d above
  *     a^2 + s^2 by more than two standard deviations of it, 2 (2/d)^(1/2) (a^2 + s^2), counts against the prediction:
  *     a^2 grows by what is above.  The estimate becomes x + K (release - x), K = a^2/(a^2 + s^2), its variance K s^2.
- *     Components c of it along the eigenvectors of M that cannot be told from noise would add up over the steps: each
- *     is taken times max(0, 1 - a^2/c^2) (James, Stein 1961, one by one).
+ *     Components c of it along the eigenvectors of M that cannot be distinguished from noise would add up over the
+ *     steps: each is taken times max(0, 1 - a^2/c^2) (James, Stein 1961, one by one).
  * (5) Where curvature is far below the damping l, the noise a_t of the steps adds up to a displacement of D/l in a
  *     coordinate, D^2 = sum_t a_t^2: l is at least D/reach, so that noise alone moves no margin by more than about
  *     `reach`.
@@ -29,8 +29,8 @@
  * iterates has the noise of all their releases together (Polyak, Juditsky 1992), which is what is returned.
  * (7) A penalty that is not convex has a local minimum at 0, where the weights start, and keeps them there even where
  *     the sum of loss and penalty is lower further away.  Where noise is small beside the penalty (precondition.c
- *     (6)), its weight grows from 0 to 1 during the first half of the steps.
- * (8) Which of the penalty's local minima that mean is in may be noise's choice: basins.c looks for lower ones.
+ *     (6)), its weight grows from 0 to 1 during the first half of the steps (continuation, graduated non-convexity).
+ * (8) Which of the penalty's local minima that mean is in may be decided by noise: basins.c looks for lower ones.
  * With calibration=paper the radius is fixed, every step is taken with its own gradient and Hessian, and the last
  * iterate returned.
  *
@@ -181,16 +181,16 @@ static double decrease(const pvi_trust_region *s, int64_t d, double *predicted)
 /* (2): does the base point move to where the release was made? */
 static bool accept(pvi_trust_region *s, int64_t d, double most, double noise)
 {
-    const double length = s->s.trust.norm, doubt = length * hypot(s->noise, noise); /* 2 e */
+    const double length = s->s.trust.norm, error = length * hypot(s->noise, noise); /* 2 e */
     double predicted;
     const double measured = decrease(s, d, &predicted);
     if (!(predicted < 0.0)) return true;
-    if (measured - doubt > 0.1 * predicted) {
+    if (measured - error > 0.1 * predicted) {
         s->radius = 0.3 * length;
         return false;
     }
     if (measured < 0.6 * predicted && length > 0.99 * s->radius) s->radius = fmin(2.0 * s->radius, most);
-    else if (measured - doubt > 0.3 * predicted) s->radius = 0.5 * length;
+    else if (measured - error > 0.3 * predicted) s->radius = 0.5 * length;
     return true;
 }
 
@@ -240,7 +240,7 @@ static void improve_gradient(pvi_trust_region *s, int64_t d, double noise, bool 
     memcpy(s->at, s->v, (size_t)d * sizeof *s->at);
 }
 
-/* (4): what of s->loss is told from noise, in s->s.g. */
+/* (4): what of s->loss is distinguishable from noise, in s->s.g. */
 static void shrink(pvi_trust_region *s, int64_t d)
 {
     double *c = s->metric.x;
@@ -252,8 +252,8 @@ static void shrink(pvi_trust_region *s, int64_t d)
 /* Curvature added to the diagonal: of the noise in H, and (5). */
 static double added(const pvi_trust_region *s, const pvi_second_cfg *c, const pv_problem *p)
 {
-    const double noise = c->damping * pvi_second_spread(p->d, s->entry);
-    return c->calibration == PVI_SECOND_PAPER ? noise : fmax(noise, s->walk / (c->reach * s->metric.unit));
+    const double noise = c->damping * pvi_second_noise_norm(p->d, s->entry);
+    return c->calibration == PVI_SECOND_PAPER ? noise : fmax(noise, s->noise_total / (c->reach * s->metric.unit));
 }
 
 /* The release at s->v becomes gradient and Hessian of the model to step with. */
@@ -262,7 +262,7 @@ static pv_status model(pvi_trust_region *s, const pvi_second_cfg *c, const pv_pr
 {
     const int64_t d = p->d;
     const double noise = pvi_second_noise(p, units);
-    const double weight = s->metric.gentle ? fmin(1.0, 2.0 * (double)t / (double)c->loop.steps) : 1.0; /* (7) */
+    const double weight = s->metric.continuation ? fmin(1.0, 2.0 * (double)t / (double)c->loop.steps) : 1.0; /* (7) */
     pv_status st = PV_OK;
     improve_hessian(s, p, units, alone);
     if ((s->average || p->joint->convex) && d <= PVI_DENSE_TRUST && (st = pvi_second_eigen(&s->s, p)) != PV_OK)
@@ -279,7 +279,7 @@ static pv_status model(pvi_trust_region *s, const pvi_second_cfg *c, const pv_pr
 }
 
 /* (8): the returned point v. */
-static pv_status settle(pvi_trust_region *s, const pv_problem *p, double *v)
+static pv_status search_minima(pvi_trust_region *s, const pv_problem *p, double *v)
 {
     const int64_t d = p->d;
     double *h = s->h;
@@ -290,7 +290,7 @@ static pv_status settle(pvi_trust_region *s, const pv_problem *p, double *v)
     shrink(s, d);
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j < d; j++) s->s.g[i] += s->s.H[i * d + j] * (v[j] - s->at[j]);
-    for (int64_t i = 0; i < d; i++) s->s.H[i * d + i] += pvi_second_spread(d, s->entry);
+    for (int64_t i = 0; i < d; i++) s->s.H[i * d + i] += pvi_second_noise_norm(d, s->entry);
     if ((st = pvi_basins(&m, s->arena, h)) != PV_OK) return st;
     for (int64_t i = 0; i < d; i++) v[i] += h[i];
     return PV_OK;
@@ -299,10 +299,10 @@ static pv_status settle(pvi_trust_region *s, const pv_problem *p, double *v)
 /* The loop's rule of output, in the metric's coordinates; w is the weights of whatever it says. */
 static pv_status end(pvi_trust_region *s, const pv_problem *p, int64_t t, double *w)
 {
-    const bool hills = s->metric.A && !(p->reg->props & PV_CONVEX);
+    const bool nonconvex = s->metric.A && !(p->reg->props & PV_CONVEX);
     memcpy(s->out, s->v, (size_t)p->d * sizeof *s->out);
     pv_status st = pvi_loop_end(&s->s.loop, p, t, s->out);
-    if (st == PV_DONE && hills && (st = settle(s, p, s->out)) == PV_OK) st = PV_DONE;
+    if (st == PV_DONE && nonconvex && (st = search_minima(s, p, s->out)) == PV_OK) st = PV_DONE;
     pvi_precondition_weights(&s->metric, p->d, s->out, w);
     return st;
 }
@@ -323,7 +323,7 @@ static pv_status begin(pvi_trust_region *s, const pvi_second_cfg *c, const pv_pr
     const pv_status st = pvi_precondition_learn(&s->metric, &cost, p, o, w, s->v);
     s->radius = c->radius * s->metric.unit;
     for (int64_t t = 1; t <= c->loop.steps; t++)
-        s->walk = hypot(s->walk, pvi_second_noise(p, pvi_second_units(c, t)));
+        s->noise_total = hypot(s->noise_total, pvi_second_noise(p, pvi_second_units(c, t)));
     s->average = s->metric.A || (!p->joint->convex && c->calibration != PVI_SECOND_PAPER && isnan(c->alpha) &&
                                  isfinite(p->mu) && p->d <= PVI_DENSE_TRUST);
     return st;

@@ -7,10 +7,10 @@
 typedef struct pvi_trust_region {
     pvi_second s;
     pvi_precondition metric;
-    double *v, *out;   /* where the next release is made, in the metric's coordinates as all points here; its mean */
-    double *at, *loss; /* where the last one was made, and the gradient of the loss there from all releases */
-    double variance;   /* of a coordinate of `loss`; if it is not averaged, of the last release */
-    double walk;       /* displacement by noise alone, all steps, at length 1 */
+    double *v, *out;    /* where the next release is made, in the metric's coordinates as all points here; its mean */
+    double *at, *loss;  /* where the last one was made, and the gradient of the loss there from all releases */
+    double variance;    /* of a coordinate of `loss`; if it is not averaged, of the last release */
+    double noise_total; /* D of (5): root of the sum of squares of the noise of all steps */
     double *base, *g, *H, *h; /* the last accepted point, what was released there, the step from it; from the arena */
     double noise;             /* per coordinate of g */
     double *mean, entry;      /* Hessian of the loss from all releases, and the noise in its entries */

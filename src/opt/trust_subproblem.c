@@ -174,7 +174,7 @@ static pv_status small_eigen(pvi_trust *t, int64_t k, const double *diag, const 
     return pvi_eigen(k, t->A, t->value, t->work);
 }
 
-/* A start that no structure of H is likely to be blind to; no randomness, so that runs can be repeated. */
+/* A start unlikely to be orthogonal to an eigenvector of H; no randomness, so that runs can be repeated. */
 static void mixed_start(pvi_trust *t)
 {
     for (int64_t j = 0; j < t->d; j++) t->basis[j] = cos(1.0 + 1.7320508 * (double)j + 0.01 * (double)(j % 97));

@@ -1,7 +1,7 @@
 /* budget.c - what the planned releases cost, and how much noise makes them cost no more than the budget.
  *
  * The noise multiplier z of all releases is one number, calibrated so that the event tree, whose leaves name their
- * release, costs at most (epsilon, delta); release.c turns it into noise.
+ * release, costs at most (epsilon, delta); release.c makes noise of it.
  * The accountant assumes ideal draws; ours are within tau in total variation over the whole run (mech/):
  *   (1) delta = delta_account + (1 + e^epsilon) tau; a fixed share of delta is set aside for the second term.
  * Where laws are close by ratio as well, P' <= e^kappa P + tau and P <= e^kappa P' + tau (pvi_close), e^epsilon
@@ -121,12 +121,12 @@ static pv_status set_multiplier(pvi_job *j)
 static pv_status set_noise(pvi_job *j)
 {
     const double z = j->private_run ? j->noise_multiplier : 1.0;
-    const double loudest = fmax(1.0, pvi_event_noise_max(j->events) / z); /* of a schedule */
+    const double max_ratio = fmax(1.0, pvi_event_noise_max(j->events) / z); /* of a schedule */
     const double T = (double)j->opt->steps(j->opt_cfg);
     for (int k = 0; k < j->releases; k++) {
         pvi_release *r = &j->release[k];
         if (!r->asked) continue;
-        const pv_status s = pvi_release_noise(r, j->prob.relation, z, loudest, j->private_run, j->ctx);
+        const pv_status s = pvi_release_noise(r, j->prob.relation, z, max_ratio, j->private_run, j->ctx);
         if (s != PV_OK) return s;
         if (j->private_run) j->planned[k].stddev = z * r->noise.sensitivity / r->batch;
         if (j->private_run && r->kind->mech->warn) r->kind->mech->warn(&r->noise, T, j->ctx);

@@ -18,7 +18,7 @@ static void add_choices(pv_kind kind, choices *c)
 {
     const pv_plugin *h;
     for (int64_t i = 0; c->n < 128 && (h = pv_nth(kind, i)); i++) {
-        if (kind == PV_KIND_model && model_of(h)->props & PV_OF_LINKS) continue;
+        if (kind == PV_KIND_model && model_of(h)->props & PV_OF_LOSSES) continue;
         c->names[c->n++] = h->name;
         const size_t used = strlen(c->all);
         snprintf(c->all + used, sizeof c->all - used, "%s%s", used ? ", " : "", h->name);
@@ -28,7 +28,7 @@ static void add_choices(pv_kind kind, choices *c)
 static pv_status find_plugin(pv_ctx *ctx, pv_kind kind, const char *key, const char *name, const pv_plugin **out)
 {
     choices c = { .n = 0 };
-    const bool model = kind == PV_KIND_link; /* model= names a link or a model of its own */
+    const bool model = kind == PV_KIND_loss; /* model= names a loss or a model of its own */
     const char *const what = model ? "model" : pv_kind_name(kind);
     *out = pv_find(kind, name);
     if (*out) return PV_OK;
@@ -53,12 +53,12 @@ bool pvi_model_is_auto(const pv_plan *plan)
     return strcmp(plan->s.model, "auto") == 0;
 }
 
-/* The first link or model with these properties; NULL: none. */
+/* The first loss or model with these properties; NULL: none. */
 static const pv_plugin *model_with(uint32_t props)
 {
     const pv_plugin *h;
-    for (int64_t i = 0; (h = pv_nth(PV_KIND_link, i)); i++)
-        if ((((const pv_link_ops *)(const void *)h)->props & props) == props) return h;
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_loss, i)); i++)
+        if ((((const pv_loss_ops *)(const void *)h)->props & props) == props) return h;
     for (int64_t i = 0; (h = pv_nth(PV_KIND_model, i)); i++)
         if ((model_of(h)->props & props) == props) return h;
     return NULL;
@@ -89,27 +89,27 @@ static pv_status choose_named(pv_plan *plan, const char *name, pv_arena *a, pvi_
     memset(out, 0, sizeof *out);
     if (colon && !(name = pvi_arena_strdup(a, name, (size_t)(colon - name)))) return pvi_nomem(plan->ctx);
     name = trained_instead(plan, name);
-    const pv_plugin *link = pv_find(PV_KIND_link, name), *model = pv_find(PV_KIND_model, name);
-    if (model && model_of(model)->props & PV_OF_LINKS)
+    const pv_plugin *loss = pv_find(PV_KIND_loss, name), *model = pv_find(PV_KIND_model, name);
+    if (model && model_of(model)->props & PV_OF_LOSSES)
         return pvi_fail(plan->ctx, PV_E_PARAM, "model=%s: name the loss instead, for example model=%s", name,
                         auto_model(2));
-    if (!link && !model && (s = find_plugin(plan->ctx, PV_KIND_link, "model", name, &link)) != PV_OK) return s;
-    out->named = link ? link : model;
+    if (!loss && !model && (s = find_plugin(plan->ctx, PV_KIND_loss, "model", name, &loss)) != PV_OK) return s;
+    out->named = loss ? loss : model;
     if ((s = pvi_plugin_cfg(plan, a, "model.", out->named, &out->named_cfg)) != PV_OK) return s;
     if (colon && (s = set_layers(plan, a, out, colon + 1)) != PV_OK) return s;
-    if (!link) {
+    if (!loss) {
         out->ops = (const pv_model_ops *)model;
         out->cfg = out->named_cfg;
         return PV_OK;
     }
     pvi_glm_cfg *g = pv_arena_get(a, sizeof *g);
     if (!g) return pvi_nomem(plan->ctx);
-    out->link = g->link = (const pv_link_ops *)link;
-    g->link_cfg = out->named_cfg;
-    const pv_plugin *by_links = model_with(PV_OF_LINKS);
-    out->ops = by_links ? model_of(by_links) : NULL;
+    out->loss = g->loss = (const pv_loss_ops *)loss;
+    g->loss_cfg = out->named_cfg;
+    const pv_plugin *by_losses = model_with(PV_OF_LOSSES);
+    out->ops = by_losses ? model_of(by_losses) : NULL;
     out->cfg = g;
-    return out->ops ? PV_OK : pvi_fail(plan->ctx, PV_E_INTERNAL, "no model takes links");
+    return out->ops ? PV_OK : pvi_fail(plan->ctx, PV_E_INTERNAL, "no model takes losses");
 }
 
 pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_model_choice *out)
@@ -119,13 +119,13 @@ pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_mode
 
 uint32_t pvi_model_props(const pvi_model_choice *m)
 {
-    return m->link ? m->link->props : m->ops->props;
+    return m->loss ? m->loss->props : m->ops->props;
 }
 
 pvi_expect pvi_model_expect(const pvi_model_choice *m)
 {
     pvi_expect e = { .classes = 0, .y_lo = -INFINITY, .y_hi = INFINITY };
-    if (pvi_model_props(m) & PV_CLASSIFY) e.classes = m->link ? 2 : -1;
+    if (pvi_model_props(m) & PV_CLASSIFY) e.classes = m->loss ? 2 : -1;
     if (pvi_model_props(m) & PV_ANY_LABEL) e.classes = -1;
     e.pixels = (pvi_model_props(m) & PV_PIXELS) != 0;
     return e;

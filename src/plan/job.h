@@ -39,12 +39,12 @@ pv_status pvi_plan_accountant(const pv_plan *plan, pv_arena *a, const char **tex
 pv_status pvi_settings_write(pv_plan *plan, const struct pvi_job *job, bool with_paths, char **json);
 
 /* ---- job (plan.c) -------------------------------------------------------------------------------- */
-typedef struct pvi_model_choice { /* a link through glm, or a model of its own                             */
+typedef struct pvi_model_choice { /* a loss through glm, or a model of its own                             */
     const pv_model_ops *ops;
     void *cfg;
-    const pv_plugin *named; /* what `model=` named: the link or the model                                   */
+    const pv_plugin *named; /* what `model=` named: the loss or the model                                   */
     void *named_cfg;
-    const pv_link_ops *link; /* NULL: a model of its own                                                     */
+    const pv_loss_ops *loss; /* NULL: a model of its own                                                     */
 } pvi_model_choice;
 
 typedef struct pvi_job {

@@ -11,7 +11,7 @@
     }
 const pv_param pvi_settings_params[] = {
     ROW("model", PV_STR, model, 0, 0, 0, true,
-        "loss (a link) or model to train; auto: logistic, softmax or squared, by the label", "auto"),
+        "loss or model to train; auto: logistic, softmax or squared, by the label", "auto"),
     ROW("reg", PV_STR, reg, 0, 0, 0, false, "penalty r(w) added to the average loss", "none"),
     ROW("set", PV_STR, set, 0, 0, 0, false, "constraint set for the weights", "none"),
     ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true, "algorithm; auto: pgd, sgd for a network, sbcd for split-mlp",
@@ -70,7 +70,7 @@ void pv_plan_free(pv_plan *plan)
 
 /* The plug-in kinds that have settings, by the prefix of their keys. */
 static const char *const prefixes[PV_KIND_COUNT] = {
-    [PV_KIND_link] = "model.",  [PV_KIND_model] = "model.",         [PV_KIND_reg] = "reg.",
+    [PV_KIND_loss] = "model.",  [PV_KIND_model] = "model.",         [PV_KIND_reg] = "reg.",
     [PV_KIND_set] = "set.",     [PV_KIND_optimizer] = "optimizer.", [PV_KIND_accountant] = "accountant.",
     [PV_KIND_reader] = "data.",
 };

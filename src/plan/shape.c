@@ -76,7 +76,7 @@ static pv_status check_labels(pvi_job *j)
         return pvi_fail(j->ctx, PV_E_PARAM,
                         "model=%s needs numbers as labels, and the labels are classes: use model=logistic",
                         j->model.named->name);
-    if (j->model.link && classify && j->dom.classes != 2)
+    if (j->model.loss && classify && j->dom.classes != 2)
         return pvi_fail(j->ctx, PV_E_PARAM,
                         "model=%s separates two classes, the data declares %lld: use model=softmax",
                         j->model.named->name, (long long)j->dom.classes);

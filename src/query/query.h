@@ -95,6 +95,6 @@ typedef struct pvi_release {
 /* Batch, rate and groups of a release on `units` units, `wanted` in a sample (NAN: the query's own choice). */
 void pvi_release_sample(pvi_release *r, double wanted, double units);
 /* Grid, rounding error, sensitivities; noise for the multiplier z (private_run false: none). */
-pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, double loudest, bool private_run,
+pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, double max_ratio, bool private_run,
                             pv_ctx *ctx);
 #endif

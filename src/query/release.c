@@ -106,7 +106,7 @@ static void set_sensitivity(pvi_release *r)
 
 /* The grid is chosen for the noise without the allowance, then the allowance for the grid enlarges the noise: the
  * spacing stays at least as fine as intended. */
-pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, double loudest, bool private_run,
+pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, double max_ratio, bool private_run,
                             pv_ctx *ctx)
 {
     const double B = r->q.bound.absent;
@@ -115,7 +115,7 @@ pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, doub
                       .length = r->q.length,
                       .units = r->q.dom->n,
                       .bound = B,
-                      .loudest = loudest,
+                      .max_ratio = max_ratio,
                       .max_norm = r->q.dom->max_norm,
                       .problem = r->q.prob };
     n->spacing = pvi_grid_spacing(B, r->q.dom->n, z * B * (relation == PV_REL_REPLACE ? 2.0 : 1.0), r->q.length);

@@ -342,7 +342,7 @@ pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *ou
 
 /* ---- rows in other coordinates --------------------------------------------------------------------------------- */
 
-pv_status pv_transform_room(pv_oracle *o)
+pv_status pv_transform_reserve(pv_oracle *o)
 {
     const size_t n = (size_t)o->dom.n, p = (size_t)o->dom.p;
     pvi_matrix *t = &o->transformed;

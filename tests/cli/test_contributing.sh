@@ -26,11 +26,11 @@ mv grown src/query/release.c
 rm lines queries kinds
 find src cli include -type f | sort | xargs cksum >../after
 same 'three new files, the lists and the table of kinds, nothing else' \
-    'src/acct/acct_pure.c src/core/registry.def src/model/link_arctan.c src/query/query.def src/query/query_mean.c src/query/release.c' \
+    'src/acct/acct_pure.c src/core/registry.def src/model/loss_arctan.c src/query/query.def src/query/query_mean.c src/query/release.c' \
     "$(diff ../before ../after | sed -n 's/^> .* //p' | sort | tr '\n' ' ' | sed 's/ $//')"
 # A loss in vector instructions: again one file and one line.
-sed 's/sigmoid/twin/g' src/model/link_sigmoid.kernel.c >src/model/link_twin.kernel.c
-echo 'PV_PLUGIN(link, twin)' >>src/core/registry.def
+sed 's/sigmoid/twin/g' src/model/loss_sigmoid.kernel.c >src/model/loss_twin.kernel.c
+echo 'PV_PLUGIN(loss, twin)' >>src/core/registry.def
 
 cmake=/usr/bin/cmake ctest=/usr/bin/ctest
 [ -x "$cmake" ] || cmake=cmake ctest=ctest
@@ -41,7 +41,7 @@ PRIVET_COMMAND=$PWD/build/privet
 cd "$work" || exit 1
 ok list accountant
 has out 'pure'
-ok list link
+ok list loss
 has out 'arctan'
 has out 'twin'
 small_data >small

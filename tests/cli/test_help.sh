@@ -64,7 +64,7 @@ check 'only of those' sh -c '! grep -q "^  logistic " out'
 ok list pgd
 check 'a plug-in with all it has' grep -q 'optimizer.momentum' out
 check 'and no other' sh -c '! grep -q "^  sgd " out'
-fails 2 'privet: no kind, plug-in or setting is called frobnicate; kinds are settings, reader, link, model, reg, set, mechanism, optimizer, accountant, mirror' \
+fails 2 'privet: no kind, plug-in or setting is called frobnicate; kinds are settings, reader, loss, model, reg, set, mechanism, optimizer, accountant, mirror' \
     list frobnicate
 
 fails 2 'privet: no command given; privet --help lists what there is'

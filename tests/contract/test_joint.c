@@ -92,20 +92,20 @@ static void run(const pv_model_ops *model, const void *cfg, const char *name, in
 
 static void for_each(joint_check *check)
 {
-    const pv_plugin *head, *link;
+    const pv_plugin *head, *loss;
     for (int64_t i = 0; (head = pv_nth(PV_KIND_model, i)) != NULL; i++) {
         const pv_model_ops *model = (const pv_model_ops *)(const void *)head;
         if (strcmp(head->name, "softmax") == 0) {
             run(model, NULL, head->name, 2, check);
             run(model, NULL, head->name, 5, check);
         }
-        for (int64_t l = 0; strcmp(head->name, "glm") == 0 && (link = pv_nth(PV_KIND_link, l)) != NULL; l++) {
-            const pv_link_ops *ops = (const pv_link_ops *)(const void *)link;
-            void *link_cfg = calloc(1, link->cfg_size + 1);
-            pvi_param_defaults(link->params, link_cfg);
-            const pvi_glm_cfg cfg = { ops, link_cfg };
-            if (ops->props & PV_HESSIAN) run(model, &cfg, link->name, ops->props & PV_CLASSIFY ? 2 : 0, check);
-            free(link_cfg);
+        for (int64_t l = 0; strcmp(head->name, "glm") == 0 && (loss = pv_nth(PV_KIND_loss, l)) != NULL; l++) {
+            const pv_loss_ops *ops = (const pv_loss_ops *)(const void *)loss;
+            void *loss_cfg = calloc(1, loss->cfg_size + 1);
+            pvi_param_defaults(loss->params, loss_cfg);
+            const pvi_glm_cfg cfg = { ops, loss_cfg };
+            if (ops->props & PV_HESSIAN) run(model, &cfg, loss->name, ops->props & PV_CLASSIFY ? 2 : 0, check);
+            free(loss_cfg);
         }
     }
 }
@@ -217,7 +217,7 @@ static void check_moments(fixture *f)
 }
 
 /* Rows times a matrix that makes some of them a thousand times as long as R. */
-static void check_turned(fixture *f)
+static void check_transformed(fixture *f)
 {
     enum { LDA = 16 };
     float A[P * LDA] = { 0 }, *x = calloc(N * P, sizeof *x), norm[N], *g = calloc((size_t)(f->d + f->h), sizeof *g);
@@ -362,7 +362,7 @@ CHECK(rounding)
 CHECK(sequence)
 CHECK(derivative)
 CHECK(moments)
-CHECK(turned)
+CHECK(transformed)
 
 int main(void)
 {
@@ -372,7 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sequence_all, setup, teardown),
         cmocka_unit_test_setup_teardown(derivative_all, setup, teardown),
         cmocka_unit_test_setup_teardown(moments_all, setup, teardown),
-        cmocka_unit_test_setup_teardown(turned_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(transformed_all, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_models.c - the promises (M1), (M2), (M3) of every linear model of the registry, the GLM with every link.
+/* test_models.c - the promises (M1), (M2), (M3) of every linear model of the registry, the GLM with every loss.
  *
  * The models here are linear in the row: a row adds q x' with q of d/p numbers.  A last column that is a power
  * of two in every row therefore shows q exactly, and the exact sum can be formed in double from it. */
@@ -72,7 +72,7 @@ static void run(const pv_model_ops *model, const void *cfg, const char *name, in
 
 static void for_each(model_check *check)
 {
-    const pv_plugin *head, *link;
+    const pv_plugin *head, *loss;
     for (int64_t i = 0; (head = pv_nth(PV_KIND_model, i)) != NULL; i++) {
         const pv_model_ops *model = (const pv_model_ops *)(const void *)head;
         if (model->open) continue; /* networks: test_nets.c */
@@ -81,13 +81,13 @@ static void for_each(model_check *check)
             run(model, NULL, head->name, 5, check);
             continue;
         }
-        for (int64_t l = 0; (link = pv_nth(PV_KIND_link, l)) != NULL; l++) {
-            const pv_link_ops *ops = (const pv_link_ops *)(const void *)link;
-            void *link_cfg = calloc(1, link->cfg_size + 1);
-            pvi_param_defaults(link->params, link_cfg);
-            const pvi_glm_cfg cfg = { ops, link_cfg };
-            run(model, &cfg, link->name, ops->props & PV_CLASSIFY ? 2 : 0, check);
-            free(link_cfg);
+        for (int64_t l = 0; (loss = pv_nth(PV_KIND_loss, l)) != NULL; l++) {
+            const pv_loss_ops *ops = (const pv_loss_ops *)(const void *)loss;
+            void *loss_cfg = calloc(1, loss->cfg_size + 1);
+            pvi_param_defaults(loss->params, loss_cfg);
+            const pvi_glm_cfg cfg = { ops, loss_cfg };
+            run(model, &cfg, loss->name, ops->props & PV_CLASSIFY ? 2 : 0, check);
+            free(loss_cfg);
         }
     }
 }

@@ -314,17 +314,17 @@ static void run_all(const loss *of, double loose, double tight)
 
 static void every_query_keeps_its_bounds(void **state)
 {
-    const pv_plugin *head, *link;
+    const pv_plugin *head, *named;
     (void)state;
     for (int64_t i = 0; (head = pv_nth(PV_KIND_model, i)); i++) {
         const pv_model_ops *model = (const pv_model_ops *)(const void *)head;
         if (model->open) continue; /* networks: test_nets.c */
         const loss own = { model, NULL, head->name, model->props, 3 };
-        if (!(model->props & PV_OF_LINKS)) run_all(&own, 1e9, 0.4);
-        for (int64_t l = 0; model->props & PV_OF_LINKS && (link = pv_nth(PV_KIND_link, l)); l++) {
-            const pv_link_ops *ops = (const pv_link_ops *)(const void *)link;
-            const pvi_glm_cfg cfg = { ops, plug_cfg(ctx, arena, link, NULL, NULL) };
-            run_all(&(loss) { model, &cfg, link->name, ops->props, ops->props & PV_CLASSIFY ? 2 : 0 }, 3.0, 0.3);
+        if (!(model->props & PV_OF_LOSSES)) run_all(&own, 1e9, 0.4);
+        for (int64_t l = 0; model->props & PV_OF_LOSSES && (named = pv_nth(PV_KIND_loss, l)); l++) {
+            const pv_loss_ops *ops = (const pv_loss_ops *)(const void *)named;
+            const pvi_glm_cfg cfg = { ops, plug_cfg(ctx, arena, named, NULL, NULL) };
+            run_all(&(loss) { model, &cfg, named->name, ops->props, ops->props & PV_CLASSIFY ? 2 : 0 }, 3.0, 0.3);
         }
     }
     for (int k = 0; pvi_queries[k]; k++) { /* or the test could not see a violation */

@@ -412,21 +412,21 @@ static void with(const pv_model_ops *model, void *cfg, const char *name, int64_t
 
 static void for_each(check_fn *check)
 {
-    const pv_plugin *head, *link;
+    const pv_plugin *head, *loss;
     for (int64_t i = 0; (head = pv_nth(PV_KIND_model, i)) != NULL; i++) {
         const pv_model_ops *model = (const pv_model_ops *)(const void *)head;
         void *cfg = calloc(1, head->cfg_size + 1);
         pvi_param_defaults(head->params, cfg);
-        for (int64_t l = 0; (link = pv_nth(PV_KIND_link, l)) != NULL && model->props & PV_OF_LINKS; l++) {
-            const pv_link_ops *ops = (const pv_link_ops *)(const void *)link;
-            void *link_cfg = calloc(1, link->cfg_size + 1);
-            pvi_param_defaults(link->params, link_cfg);
+        for (int64_t l = 0; (loss = pv_nth(PV_KIND_loss, l)) != NULL && model->props & PV_OF_LOSSES; l++) {
+            const pv_loss_ops *ops = (const pv_loss_ops *)(const void *)loss;
+            void *link_cfg = calloc(1, loss->cfg_size + 1);
+            pvi_param_defaults(loss->params, link_cfg);
             pvi_glm_cfg of = { ops, link_cfg };
             if (check != joint || ops->props & PV_HESSIAN)
-                with(model, &of, link->name, ops->props & PV_CLASSIFY ? 2 : 0, check);
+                with(model, &of, loss->name, ops->props & PV_CLASSIFY ? 2 : 0, check);
             free(link_cfg);
         }
-        if (!(model->props & PV_OF_LINKS)) with(model, cfg, head->name, 3, check);
+        if (!(model->props & PV_OF_LOSSES)) with(model, cfg, head->name, 3, check);
         free(cfg);
     }
 }
@@ -435,7 +435,7 @@ static void rows_of_any_size(void **state)
 {
     (void)state;
     for_each(check_model);
-    PVT_CHECK(opened >= 27 * 9, "only %d models were opened", opened); /* every link, softmax, mlp, split-mlp */
+    PVT_CHECK(opened >= 27 * 9, "only %d models were opened", opened); /* every loss, softmax, mlp, split-mlp */
 }
 
 static void second_derivatives_of_any_size(void **state)

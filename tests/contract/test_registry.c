@@ -70,7 +70,7 @@ static void heads(void **state)
 {
     (void)state;
     each(check_head);
-    PVT_TRUE(pv_find(PV_KIND_link, "no such") == NULL && pv_nth(PV_KIND_link, 1000000) == NULL);
+    PVT_TRUE(pv_find(PV_KIND_loss, "no such") == NULL && pv_nth(PV_KIND_loss, 1000000) == NULL);
     for (int k = 0; k < PV_KIND_COUNT; k++) PVT_TRUE(is_name(pv_kind_name((pv_kind)k)));
     PVT_TRUE(!is_name(pv_kind_name(PV_KIND_COUNT)));
 }
@@ -105,7 +105,7 @@ typedef struct slot {
         PV_KIND_##kind, #member, offsetof(pv_##kind##_ops, member)                                                   \
     }
 static const slot required[] = {
-    SLOT(reader, probe),        SLOT(reader, read),         SLOT(link, eval),          SLOT(model, dim),
+    SLOT(reader, probe),        SLOT(reader, read),         SLOT(loss, eval),          SLOT(model, dim),
     SLOT(model, scratch),       SLOT(model, begin),         SLOT(model, grad_sum),     SLOT(model, rounding),
     SLOT(model, value_sum),     SLOT(model, outputs),       SLOT(model, predict),      SLOT(model, constants),
     SLOT(reg, value),           SLOT(optimizer, resolve),   SLOT(optimizer, plan),     SLOT(optimizer, step),
@@ -128,7 +128,7 @@ static void check_props(pv_kind kind, const pv_plugin *p)
 {
     const pv_reg_ops *reg = (const pv_reg_ops *)(const void *)p;
     const pv_set_ops *set = (const pv_set_ops *)(const void *)p;
-    const pv_link_ops *link = (const pv_link_ops *)(const void *)p;
+    const pv_loss_ops *loss = (const pv_loss_ops *)(const void *)p;
     const pv_mechanism_ops *mech = (const pv_mechanism_ops *)(const void *)p;
     const pv_optimizer_ops *opt = (const pv_optimizer_ops *)(const void *)p;
     switch (kind) {
@@ -140,10 +140,10 @@ static void check_props(pv_kind kind, const pv_plugin *p)
         PVT_CHECK(!(set->props & PV_PROX) == !set->project, AT "PV_PROX and the project slot disagree", WHO);
         PVT_CHECK(!(set->props & PV_LMO) == !set->lmo, AT "PV_LMO and the lmo slot disagree", WHO);
         break;
-    case PV_KIND_link:
-        PVT_CHECK(link->sup1 > 0 && link->sup2 > 0 && link->sup3 >= 0, AT "suprema", WHO);
-        PVT_CHECK(!(link->props & PV_LIPSCHITZ) == !isfinite(link->sup1), AT "PV_LIPSCHITZ against sup1", WHO);
-        PVT_CHECK(!(link->props & PV_SMOOTH) == !isfinite(link->sup2), AT "PV_SMOOTH against sup2", WHO);
+    case PV_KIND_loss:
+        PVT_CHECK(loss->sup1 > 0 && loss->sup2 > 0 && loss->sup3 >= 0, AT "suprema", WHO);
+        PVT_CHECK(!(loss->props & PV_LIPSCHITZ) == !isfinite(loss->sup1), AT "PV_LIPSCHITZ against sup1", WHO);
+        PVT_CHECK(!(loss->props & PV_SMOOTH) == !isfinite(loss->sup2), AT "PV_SMOOTH against sup2", WHO);
         break;
     case PV_KIND_optimizer:
         PVT_CHECK(opt->ask[0].query, AT "asks for nothing", WHO);

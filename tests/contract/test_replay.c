@@ -205,7 +205,7 @@ static bool replay(pv_ctx *ctx, const config *c, double *worst)
 
 static int64_t model_classes(const char *name)
 {
-    const pv_link_ops *l = (const pv_link_ops *)pv_find(PV_KIND_link, name);
+    const pv_loss_ops *l = (const pv_loss_ops *)pv_find(PV_KIND_loss, name);
     if (l) return l->props & PV_CLASSIFY ? 2 : 0;
     return 4;
 }
@@ -301,7 +301,7 @@ static void every_optimizer_and_loss(void **state)
     PVT_OK(pvi_set_threads(ctx, 2));
     for (int64_t i = 0; (opt = pv_nth(PV_KIND_optimizer, i)); i++) {
         int64_t ran = 0;
-        for (int64_t k = 0; (m = pv_nth(PV_KIND_link, k)); k++)
+        for (int64_t k = 0; (m = pv_nth(PV_KIND_loss, k)); k++)
             ran += replay_model(ctx, (const pv_optimizer_ops *)(const void *)opt, m->name);
         for (int64_t k = 0; (m = pv_nth(PV_KIND_model, k)); k++)
             if (strcmp(m->name, "glm") != 0)

@@ -37,11 +37,11 @@ static const double q = 0.37796; /* just below 1/sqrt 7 */
 static const rowpair pairs[] = {
     { "axis gone", { AXIS(0, 1), { 0 } }, { 1, 1 }, false },
     { "spread gone", { SPREAD, { 0 } }, { 1, 1 }, false },
-    { "axis turned", { AXIS(0, 1), AXIS(1, 1) }, { 1, 1 }, true },
-    { "spread turned", { SPREAD, SPREAD2 }, { 1, 1 }, true },
+    { "axis rotated", { AXIS(0, 1), AXIS(1, 1) }, { 1, 1 }, true },
+    { "spread rotated", { SPREAD, SPREAD2 }, { 1, 1 }, true },
     { "spread and axis", { SPREAD, AXIS(3, 1) }, { 1, -1 }, true },
-    { "label turned", { AXIS(0, 1), AXIS(0, 1) }, { 1, -1 }, true },
-    { "spread, label turned", { SPREAD, SPREAD }, { 1, -1 }, true },
+    { "label flipped", { AXIS(0, 1), AXIS(0, 1) }, { 1, -1 }, true },
+    { "spread, label flipped", { SPREAD, SPREAD }, { 1, -1 }, true },
     { "opposite", { AXIS(0, 1), AXIS(0, -1) }, { 1, 1 }, true },
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
@@ -245,9 +245,9 @@ static void every_second_order_method(void **state)
             config c = { models[m], h->name, "full", "auto", "0.7", "default", region ? "0" : NULL, classes };
             check_variants(ctx, c);
             if (region && m < 5) {
-                config turned = c;
-                turned.share = "0.25";
-                check_variants(ctx, turned);
+                config transformed = c;
+                transformed.share = "0.25";
+                check_variants(ctx, transformed);
             }
             c.clip = "0.05";
             c.calibration = "paper";

@@ -64,7 +64,7 @@ static const char *const *chosen_with(const char *kind, const char *name)
 
 static const char *chooser(const char *kind)
 {
-    return strcmp(kind, "link") == 0 ? "model" : kind;
+    return strcmp(kind, "loss") == 0 ? "model" : kind;
 }
 
 static pv_status plan_with(const char *kind, const char *name, const char *key, const char *value)

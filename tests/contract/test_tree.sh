@@ -16,7 +16,7 @@ for folder in core data acct mech opt cert run; do mkdir -p "$tree/src/$folder";
 put() { printf '%s\n' "$2" >"$tree/$1"; }
 put include/privet.h '#include "core/core.h"'
 put src/core/core.h ''
-put src/core/registry.def 'PV_PLUGIN(link, listed)'
+put src/core/registry.def 'PV_PLUGIN(loss, listed)'
 put src/core/up.c '#include "run/run.h"'
 put src/run/run.h '#include "opt/opt.h"'
 put src/opt/opt.h '#include "data/load.h"'
@@ -26,8 +26,8 @@ put src/mech/mech.h '#include <sodium.h>'
 put src/mech/dots.c '#include "../core/core.h"'
 put src/cert/second_order.c '#include <sodium.h>'
 put src/cert/lost.c '#include "gone.h"'
-put src/cert/link.c 'const pv_link_ops pv_link_listed = { 0 };
-const pv_link_ops pv_link_forgotten = { 0 };'
+put src/cert/loss.c 'const pv_loss_ops pv_loss_listed = { 0 };
+const pv_loss_ops pv_loss_forgotten = { 0 };'
 put cli/main.c '#include "core/core.h"'
 put tests/main.c 'int x; '
 put docs/a.md "fix this: TO""DO"
@@ -84,7 +84,7 @@ expect check_includes.sh 'cli/main.c:1: core/core.h: only privet.h'
 expect check_includes.sh 'a public header includes public headers only'
 expect check_includes.sh 'sodium.h is included by more than one file'
 expect check_includes.sh 'main.c: two files have this name'
-expect check_includes.sh 'pv_link_forgotten is defined but not listed'
+expect check_includes.sh 'pv_loss_forgotten is defined but not listed'
 expect check_words.sh 'docs/a.md:1:'
 expect check_words.sh 'docs/b.md:1:'
 expect check_words.sh 'tests/main.c:1:'

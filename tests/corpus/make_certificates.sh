@@ -76,8 +76,8 @@ for relation in zero-out replace; do
 done
 cert prgd-replace binary optimizer=prgd --relation replace optimizer.steps=5
 
-for link in logistic sigmoid hinge; do cert "model-$link" binary model=$link; done
-for link in squared huber tukey; do cert "model-$link" number model=$link data.y_min=-1 data.y_max=1; done
+for loss in logistic sigmoid hinge; do cert "model-$loss" binary model=$loss; done
+for loss in squared huber tukey; do cert "model-$loss" number model=$loss data.y_min=-1 data.y_max=1; done
 cert model-softmax classes model=softmax data.labels=0,1,2
 cert model-softmax-tr classes model=softmax data.labels=0,1,2 optimizer=tr optimizer.steps=5
 cert model-mlp classes model=mlp:dense4,relu,dense data.labels=0,1,2 sampler.batch=150 optimizer.steps=10

@@ -134,7 +134,7 @@ static void every_optimizer(void **state)
     for (int64_t i = 0; (opt = pv_nth(PV_KIND_optimizer, i)); i++) {
         int64_t ran = sweep(opt->name, "logistic", false, 0, 1); /* the other losses take the same way */
         for (int64_t k = 0; (m = pv_nth(PV_KIND_model, k)); k++) {
-            if (pv_find(PV_KIND_link, m->name) || strcmp(m->name, "glm") == 0) continue;
+            if (pv_find(PV_KIND_loss, m->name) || strcmp(m->name, "glm") == 0) continue;
             ran += sweep(opt->name, m->name, ((const pv_model_ops *)(const void *)m)->open != NULL, k % 4, 4);
         }
         PVT_CHECK(ran > 0, "%s: no run was accepted; the last: %s", opt->name, why);

@@ -147,7 +147,7 @@ static const struct {
 /* f in units of 2^-128 (0 <= f <= 1/2); cos(pi/2 f) and sin(pi/2 f) in units of 2^-127 */
 static const struct {
     uint64_t f[2], cosine[2], sine[2];
-} turn_vectors[] = {
+} angle_vectors[] = {
     { { 0x0000000000000000u, 0x0000000000000000u },
       { 0x8000000000000000u, 0x0000000000000000u },
       { 0x0000000000000000u, 0x0000000000000000u } },

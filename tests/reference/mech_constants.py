@@ -88,7 +88,7 @@ def vectors():
         words = ", ".join("0x%016xu" % (u >> s & (1 << 64) - 1) for s in (192, 128, 64, 0))
         print("    { { %s }, %s }," % (words, q(-m.log(mpf(u) / mpf(2) ** 256), 120)))
     print("};\n/* f in units of 2^-128 (0 <= f <= 1/2); cos(pi/2 f) and sin(pi/2 f) in units of 2^-127 */")
-    print("static const struct {\n    uint64_t f[2], cosine[2], sine[2];\n} turn_vectors[] = {")
+    print("static const struct {\n    uint64_t f[2], cosine[2], sine[2];\n} angle_vectors[] = {")
     for f in [0, 1, 1 << 64, 1 << 127, (1 << 127) - 1, 1 << 126] + [rnd.getrandbits(127) for _ in range(60)]:
         a = m.pi / 2 * mpf(f) / mpf(2) ** 128
         print("    { { 0x%016xu, 0x%016xu }, %s, %s }," % (f >> 64, f & (1 << 64) - 1, q(m.cos(a), 127), q(m.sin(a), 127)))

@@ -1,4 +1,4 @@
-/* test_acct_loops.c - how often do the loops of src/acct turn, at the corners of what is answered?
+/* test_acct_loops.c - how often do the loops of src/acct iterate, at the corners of what is answered?
  *
  * This program holds src/acct once more, built with PVI_COUNT_LOOPS (tests/CMakeLists.txt).  Questions are made of
  * the ends of every range in range.h and a few values between them.  A loop that ends by comparing doubles must end
@@ -12,8 +12,8 @@
 
 static int64_t most[PVI_N_LOOPS];
 
-bool pvi_count_turn(pvi_loop_id id, int64_t cap, int64_t i);
-bool pvi_count_turn(pvi_loop_id id, int64_t cap, int64_t i)
+bool pvi_count_iteration(pvi_loop_id id, int64_t cap, int64_t i);
+bool pvi_count_iteration(pvi_loop_id id, int64_t cap, int64_t i)
 {
     if (i + 1 > most[id]) most[id] = i + 1; /* the last check of a loop says no */
     return i < cap;

@@ -6,14 +6,6 @@
 
 static char flags[1 << 14]; /* " fpu vme ... " of the first processor; "": not said here */
 
-static bool flag(const char *name)
-{
-    const size_t n = strlen(name);
-    for (const char *p = strstr(flags, name); p; p = strstr(p + 1, name))
-        if (p[-1] == ' ' && isspace((unsigned char)p[n])) return true;
-    return false;
-}
-
 static int setup(void **state)
 {
     (void)state;
@@ -26,12 +18,22 @@ static int setup(void **state)
     return 0;
 }
 
+#ifdef PVI_X86
+static bool flag(const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *p = strstr(flags, name); p; p = strstr(p + 1, name))
+        if (p[-1] == ' ' && isspace((unsigned char)p[n])) return true;
+    return false;
+}
+
 static bool all(const char *const *names)
 {
     for (; *names; names++)
         if (!flag(*names)) return false;
     return true;
 }
+#endif
 
 static void level(void **state)
 {

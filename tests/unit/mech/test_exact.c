@@ -31,13 +31,13 @@ static void turn_within_bound(void **state)
 {
     (void)state;
     double worst = 0.0;
-    for (size_t i = 0; i < sizeof turn_vectors / sizeof *turn_vectors; i++) {
+    for (size_t i = 0; i < sizeof angle_vectors / sizeof *angle_vectors; i++) {
         pvi_u128 c, s;
-        pvi_exact_turn(pair(turn_vectors[i].f), &c, &s);
-        worst = fmax(worst, distance(c, pair(turn_vectors[i].cosine)) * 0x1p-5); /* in 2^-122 */
-        worst = fmax(worst, distance(s, pair(turn_vectors[i].sine)) * 0x1p-5);
+        pvi_exact_cos_sin(pair(angle_vectors[i].f), &c, &s);
+        worst = fmax(worst, distance(c, pair(angle_vectors[i].cosine)) * 0x1p-5); /* in 2^-122 */
+        worst = fmax(worst, distance(s, pair(angle_vectors[i].sine)) * 0x1p-5);
     }
-    print_message("turn: worst error %.3f of its bound\n", worst);
+    print_message("angle: worst error %.3f of its bound\n", worst);
     PVT_TRUE(worst <= 1.0);
 }
 

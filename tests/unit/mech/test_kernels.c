@@ -201,8 +201,9 @@ static void words_have_their_places(void **state)
                      (wide.u[1] & 0xfffffffffffffu) == more[0] >> 12);
             PVT_TRUE(wide.u[2] >> 52 == (more[0] & 0xfff) && (wide.u[2] & 0xfffffffffffffu) == more[1] >> 12);
             PVT_TRUE(wide.u[3] == (more[1] & 0xfff) << 52);
-            PVT_TRUE(wide.turn[0] >> 14 == w.b[i] >> 14 && (wide.turn[0] & 0x3fff) == more[2] >> 50);
-            PVT_TRUE(wide.turn[1] >> 14 == (more[2] & 0x3ffffffffffffu) && (wide.turn[1] & 0x3fff) == more[3] >> 50);
+            PVT_TRUE(wide.angle[0] >> 14 == w.b[i] >> 14 && (wide.angle[0] & 0x3fff) == more[2] >> 50);
+            PVT_TRUE(wide.angle[1] >> 14 == (more[2] & 0x3ffffffffffffu) &&
+                     (wide.angle[1] & 0x3fff) == more[3] >> 50);
         }
     }
 }

@@ -2,7 +2,7 @@
 #include "modeltest.h"
 
 extern const pv_model_ops pv_model_glm;
-extern const pv_link_ops pv_link_logistic, pv_link_squared;
+extern const pv_loss_ops pv_loss_logistic, pv_loss_squared;
 
 static pv_ctx *ctx;
 static pv_arena *arena;
@@ -23,14 +23,14 @@ static int teardown(void **state)
     return 0;
 }
 
-static double slope(const pv_link_ops *link, double dot, double y)
+static double slope(const pv_loss_ops *loss, double dot, double y)
 {
-    return link == &pv_link_logistic ? -y / (1 + exp(y * dot)) : dot - y;
+    return loss == &pv_loss_logistic ? -y / (1 + exp(y * dot)) : dot - y;
 }
 
-static double loss(const pv_link_ops *link, double dot, double y)
+static double loss_value(const pv_loss_ops *loss, double dot, double y)
 {
-    return link == &pv_link_logistic ? log1p(exp(-y * dot)) : (dot - y) * (dot - y) / 2;
+    return loss == &pv_loss_logistic ? log1p(exp(-y * dot)) : (dot - y) * (dot - y) / 2;
 }
 
 typedef struct fixture {
@@ -41,9 +41,9 @@ typedef struct fixture {
     void *scratch;
 } fixture;
 
-static fixture start(const mt_rows *t, const pv_link_ops *link, int isa, uint64_t seed)
+static fixture start(const mt_rows *t, const pv_loss_ops *loss, int isa, uint64_t seed)
 {
-    fixture f = { .cfg = { link, NULL }, .dom = { .n = t->n, .p = t->p, .row_norm = 10 } };
+    fixture f = { .cfg = { loss, NULL }, .dom = { .n = t->n, .p = t->p, .row_norm = 10 } };
     f.w = malloc((size_t)t->p * sizeof *f.w);
     for (int64_t j = 0; j < t->p; j++) f.w[j] = pvt_normal(&seed);
     PVT_OK(pv_model_glm.begin(&f.st, &f.cfg, &f.dom, f.w, 0, arena));
@@ -69,11 +69,11 @@ static void compare(const fixture *f, const mt_rows *t, const pv_rows *v, double
         const float *x = mt_row(t, v, i);
         const int64_t r = v->pick ? v->pick[i] : i;
         const double dot = mt_dot(x, f->w, t->p);
-        double c = slope(f->cfg.link, dot, t->y[r]);
+        double c = slope(f->cfg.loss, dot, t->y[r]);
         if (fabs(c) * (double)t->norm[r] > clip) c = copysign(clip / (double)t->norm[r], c);
         for (int64_t j = 0; j < t->p; j++) want[j] += c * (double)x[j];
         total += fabs(c) * (double)t->norm[r];
-        value += loss(f->cfg.link, dot, t->y[r]);
+        value += loss_value(f->cfg.loss, dot, t->y[r]);
         PVT_NEAR(score[i], dot, 2e-6 * (1 + fabs(dot)) * sqrt((double)t->p));
     }
     for (int64_t j = 0; j < t->p; j++)
@@ -94,9 +94,9 @@ static void shapes(void **state)
         const int64_t n = rows[p % 8];
         for (int isa = 0; isa <= (int)pvi_isa(); isa++)
             for (int l = 0; l < 2; l++) {
-                const pv_link_ops *link = l ? &pv_link_squared : &pv_link_logistic;
+                const pv_loss_ops *loss = l ? &pv_loss_squared : &pv_loss_logistic;
                 mt_rows t = mt_make((uint64_t)p, n, q, 2, l ? 0 : 2);
-                fixture f = start(&t, link, isa, (uint64_t)p + 99);
+                fixture f = start(&t, loss, isa, (uint64_t)p + 99);
                 for (int how = 0; how < 4; how++) {
                     const pv_rows v = mt_view(&t, how & 1, how & 2);
                     compare(&f, &t, &v, clips[(p + how) % 3]);
@@ -119,7 +119,7 @@ static void zero_rows_leave_no_trace(void **state)
     mt_csr(&t);
     for (int isa = 0; isa <= (int)pvi_isa(); isa++)
         for (int dense = 0; dense < 2; dense++) {
-            fixture f = start(&t, &pv_link_logistic, isa, 5);
+            fixture f = start(&t, &pv_loss_logistic, isa, 5);
             float with[P] = { 0 }, without[P] = { 0 };
             int64_t bad = 0, n = 0;
             pv_rows v = mt_view(&t, dense, true);
@@ -145,7 +145,7 @@ static void bad_rows_count_and_add_nothing(void **state)
     t.norm[20] = -1;
     t.norm[19] = INFINITY;
     for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
-        fixture f = start(&t, &pv_link_squared, isa, 5);
+        fixture f = start(&t, &pv_loss_squared, isa, 5);
         float all[P] = { 0 }, good[P] = { 0 };
         int64_t bad = 0, n = 0;
         pv_rows v = mt_view(&t, true, false);
@@ -191,7 +191,7 @@ static void refuses_weights_beyond_float(void **state)
 {
     (void)state;
     const pv_domain dom = { .n = 1, .p = 2, .row_norm = 1 };
-    const pvi_glm_cfg cfg = { &pv_link_logistic, NULL };
+    const pvi_glm_cfg cfg = { &pv_loss_logistic, NULL };
     const double w[][2] = { { 0, NAN }, { 1e39, 0 }, { 0, -INFINITY } };
     pvi_glm_state st = { 0 };
     for (int i = 0; i < 3; i++) PVT_IS(pv_model_glm.begin(&st, &cfg, &dom, w[i], 0, arena), PV_E_NUMERIC);
@@ -201,7 +201,7 @@ static void constants_and_shape(void **state)
 {
     (void)state;
     const pv_domain dom = { .n = 1, .p = 12, .row_norm = 3 };
-    const pvi_glm_cfg logistic = { &pv_link_logistic, NULL }, squared = { &pv_link_squared, NULL };
+    const pvi_glm_cfg logistic = { &pv_loss_logistic, NULL }, squared = { &pv_loss_squared, NULL };
     double G, L;
     pv_model_glm.constants(&logistic, &dom, &G, &L);
     PVT_NEAR(G, 3, 0);

@@ -1,4 +1,4 @@
-/* test_hess.c - second derivatives: packed sums of every link against plain double loops with their clip, rounding
+/* test_hess.c - second derivatives: packed sums of every loss against plain double loops with their clip, rounding
  * and order; the curvature of softmax against the
  * plain formula. */
 #include "modeltest.h"
@@ -33,23 +33,23 @@ typedef struct fixture {
     pv_domain dom;
     mt_rows t;
     double w[P];
-    void *link_cfg, *scratch;
+    void *loss_cfg, *scratch;
 } fixture;
 
-static void start(fixture *f, const pv_link_ops *link)
+static void start(fixture *f, const pv_loss_ops *loss)
 {
     uint64_t seed = 3;
     memset(f, 0, sizeof *f);
-    f->t = mt_make(12, N, P, 1.5, link->props & PV_CLASSIFY ? 2 : 0);
+    f->t = mt_make(12, N, P, 1.5, loss->props & PV_CLASSIFY ? 2 : 0);
     for (int64_t i = 0; i < N; i++) f->t.x[i * f->t.ld + P - 1] = MARK;
     mt_norms(&f->t);
     mt_csr(&f->t);
     f->dom = (pv_domain) { .n = N, .p = P };
     for (int64_t i = 0; i < N; i++) f->dom.row_norm = fmax(f->dom.row_norm, (double)f->t.norm[i]);
     for (int64_t j = 0; j < P; j++) f->w[j] = pvt_normal(&seed);
-    f->link_cfg = calloc(1, link->head.cfg_size + 1);
-    pvi_param_defaults(link->head.params, f->link_cfg);
-    f->cfg = (pvi_glm_cfg) { link, f->link_cfg };
+    f->loss_cfg = calloc(1, loss->head.cfg_size + 1);
+    pvi_param_defaults(loss->head.params, f->loss_cfg);
+    f->cfg = (pvi_glm_cfg) { loss, f->loss_cfg };
     PVT_OK(pv_model_glm.begin(&f->st, &f->cfg, &f->dom, f->w, 0, arena));
     f->scratch = aligned_alloc(64, (pvi_glm_hess_scratch(P) + 63) / 64 * 64);
 }
@@ -57,7 +57,7 @@ static void start(fixture *f, const pv_link_ops *link)
 static void stop(fixture *f)
 {
     mt_free(&f->t);
-    free(f->link_cfg), free(f->scratch);
+    free(f->loss_cfg), free(f->scratch);
 }
 
 enum { D = P * (P + 1) / 2 };
@@ -92,9 +92,9 @@ static double curvature(const fixture *f, int64_t r)
 {
     const float *x = f->t.x + r * f->t.ld;
     const double dot = mt_dot(x, f->w, P), y = (double)f->t.y[r];
-    const float m = (float)(f->cfg.link->props & PV_MARGIN ? y * dot : dot - y);
+    const float m = (float)(f->cfg.loss->props & PV_MARGIN ? y * dot : dot - y);
     float d2;
-    f->cfg.link->eval(f->link_cfg, 1, &m, NULL, NULL, &d2);
+    f->cfg.loss->eval(f->loss_cfg, 1, &m, NULL, NULL, &d2);
     return (double)d2;
 }
 
@@ -118,7 +118,7 @@ static void check_sum(fixture *f, bool dense, bool repeat, double clip)
     sum(f, &v, clip, h);
     for (int64_t a = 0, k = 0; a < P; a++)
         for (int64_t b = 0; b <= a; b++, k++) error += (a == b ? 1 : 2) * pow((double)h[k] - exact[k], 2);
-    PVT_CHECK(sqrt(error) <= clip * pvi_glm_hess_rounding(N, P), "%s: error %g, bound %g", f->cfg.link->head.name,
+    PVT_CHECK(sqrt(error) <= clip * pvi_glm_hess_rounding(N, P), "%s: error %g, bound %g", f->cfg.loss->head.name,
               sqrt(error), clip * pvi_glm_hess_rounding(N, P));
 }
 
@@ -136,17 +136,17 @@ static void check_sequence(fixture *f, bool dense)
     assert_memory_equal(group, single, sizeof group);
 }
 
-static void every_link(void **state)
+static void every_loss(void **state)
 {
     (void)state;
     const pv_plugin *head;
     static fixture f;
-    for (int64_t l = 0; (head = pv_nth(PV_KIND_link, l)) != NULL; l++) {
-        const pv_link_ops *link = (const pv_link_ops *)(const void *)head;
-        start(&f, link);
+    for (int64_t l = 0; (head = pv_nth(PV_KIND_loss, l)) != NULL; l++) {
+        const pv_loss_ops *loss = (const pv_loss_ops *)(const void *)head;
+        start(&f, loss);
         for (int dense = 0; dense < 2; dense++) {
             double sup[3];
-            pvi_link_sup(link, f.link_cfg, sup);
+            pvi_loss_sup(loss, f.loss_cfg, sup);
             for (int repeat = 0; repeat < 2; repeat++) {
                 check_sum(&f, dense, repeat, 0.01);
                 check_sum(&f, dense, repeat, 0.3);
@@ -163,7 +163,7 @@ static void nothing_clipped_at_the_bound(void **state)
 {
     (void)state;
     static fixture f;
-    start(&f, (const pv_link_ops *)(const void *)pv_find(PV_KIND_link, "squared"));
+    start(&f, (const pv_loss_ops *)(const void *)pv_find(PV_KIND_loss, "squared"));
     for (int64_t r = 0; r < N; r++) PVT_TRUE(coefficient(&f, true, r, f.dom.row_norm * f.dom.row_norm) == 1);
     stop(&f);
 }
@@ -230,7 +230,7 @@ static void softmax_curvature(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(every_link), cmocka_unit_test(nothing_clipped_at_the_bound),
+    const struct CMUnitTest all[] = { cmocka_unit_test(every_loss), cmocka_unit_test(nothing_clipped_at_the_bound),
                                       cmocka_unit_test(kernels_on_all_shapes), cmocka_unit_test(softmax_curvature) };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -70,21 +70,21 @@ static void products_are_sums(void **state)
 static void factor_solves(void **state)
 {
     (void)state;
-    static float w[80 * 80], turned[80 * 80], forth[80 * 80], room[200 * 400], eye[80 * 80], rows[80 * 80];
+    static float w[80 * 80], transposed[80 * 80], forth[80 * 80], room[200 * 400], eye[80 * 80], rows[80 * 80];
     static const int64_t sizes[][2] = { { 1, 1 }, { 3, 40 }, { 40, 3 }, { 33, 33 }, { 61, 74 }, { 74, 61 } };
     uint64_t seed = 11;
     for (int isa = 0; isa <= (int)pvi_isa(); isa++)
         for (int k = 0; k < 6; k++) {
             const pvi_split_kernel *q = pvi_split_kernel_isa[isa];
             const int64_t in = sizes[k][0], out = sizes[k][1], ldt = pvi_split_pad(in), ldv = pvi_split_pad(out);
-            pvi_split_layer l = { .in = in, .out = out, .ldv = ldv, .w = w, .turned = turned, .back = forth };
+            pvi_split_layer l = { .in = in, .out = out, .ldv = ldv, .w = w, .transposed = transposed, .back = forth };
             const double c = k % 2 ? 1 : 0.25;
             l.system = room;
             PVT_TRUE(pvi_split_system(&l) <= 200 * 400);
-            memset(room, 0, sizeof room), memset(turned, 0, sizeof turned), memset(eye, 0, sizeof eye);
+            memset(room, 0, sizeof room), memset(transposed, 0, sizeof transposed), memset(eye, 0, sizeof eye);
             fill(&seed, w, in, out, ldv);
             for (int64_t j = 0; j < in * ldv; j++) w[j] *= 0.3f;
-            q->transpose(in, out, w, ldv, turned, ldt);
+            q->transpose(in, out, w, ldv, transposed, ldt);
             for (int64_t i = 0; i < out; i++) eye[i * 80 + i] = 1;
             PVT_OK(pvi_split_back(q, &l, c));
             q->product(out, out, eye, 80, forth, ldt, NULL, rows); /* unpacks back */
@@ -98,7 +98,7 @@ static void factor_solves(void **state)
                               (long long)in, (long long)out, left, (double)w[j * ldv + n]);
                 }
             w[0] = 1e25f;
-            turned[0] = 1e25f;
+            transposed[0] = 1e25f;
             PVT_IS(pvi_split_back(q, &l, c), PV_E_NUMERIC);
         }
 }

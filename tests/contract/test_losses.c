@@ -1,4 +1,4 @@
-/* test_links.c - what every link of the registry promises: derivatives that are derivatives, suprema that are
+/* test_losses.c - what every loss of the registry promises: derivatives that are derivatives, suprema that are
  * suprema, nothing but numbers at extreme margins. */
 #include "modeltest.h"
 
@@ -9,11 +9,11 @@ typedef struct scan { /* phi on a grid of spacing 2^-10 around zero, exact in fl
     double m[N], v[N], d1[N], d2[N];
 } scan;
 
-static void eval_scan(const pv_link_ops *link, const void *cfg, scan *s)
+static void eval_scan(const pv_loss_ops *loss, const void *cfg, scan *s)
 {
     float *m = malloc(4 * N * sizeof *m);
     for (int i = 0; i < N; i++) m[i] = (float)ldexp(i - N / 2, -10);
-    link->eval(cfg, N, m, m + N, m + 2 * N, m + 3 * N);
+    loss->eval(cfg, N, m, m + N, m + 2 * N, m + 3 * N);
     for (int i = 0; i < N; i++) {
         s->m[i] = m[i];
         s->v[i] = m[N + i];
@@ -23,14 +23,14 @@ static void eval_scan(const pv_link_ops *link, const void *cfg, scan *s)
     free(m);
 }
 
-typedef void link_check(const pv_link_ops *link, const void *cfg, const double sup[3]);
+typedef void loss_check(const pv_loss_ops *loss, const void *cfg, const double sup[3]);
 
-/* Every link, with default parameters and with each parameter at values around the default. */
-static void for_each(link_check *check)
+/* Every loss, with default parameters and with each parameter at values around the default. */
+static void for_each(loss_check *check)
 {
     const pv_plugin *head;
-    for (int64_t i = 0; (head = pv_nth(PV_KIND_link, i)) != NULL; i++) {
-        const pv_link_ops *link = (const pv_link_ops *)(const void *)head;
+    for (int64_t i = 0; (head = pv_nth(PV_KIND_loss, i)) != NULL; i++) {
+        const pv_loss_ops *loss = (const pv_loss_ops *)(const void *)head;
         char *cfg = calloc(1, head->cfg_size + 1);
         for (int variant = 0; variant < 3; variant++) {
             double sup[3];
@@ -39,8 +39,8 @@ static void for_each(link_check *check)
                 const double value = q->def * pow(3, variant - 1);
                 memcpy(cfg + q->offset, &value, sizeof value);
             }
-            pvi_link_sup(link, cfg, sup);
-            check(link, cfg, sup);
+            pvi_loss_sup(loss, cfg, sup);
+            check(loss, cfg, sup);
         }
         free(cfg);
     }
@@ -60,28 +60,28 @@ static void check_slope(const char *name, const double *m, const double *a, cons
     }
 }
 
-static void slopes(const pv_link_ops *link, const void *cfg, const double sup[3])
+static void slopes(const pv_loss_ops *loss, const void *cfg, const double sup[3])
 {
     scan *s = malloc(sizeof *s);
-    eval_scan(link, cfg, s);
-    check_slope(link->head.name, s->m, s->v, s->d1, sup[1], 0);
-    check_slope(link->head.name, s->m, s->d1, s->d2, sup[2], sup[1]);
+    eval_scan(loss, cfg, s);
+    check_slope(loss->head.name, s->m, s->v, s->d1, sup[1], 0);
+    check_slope(loss->head.name, s->m, s->d1, s->d2, sup[2], sup[1]);
     free(s);
 }
 
 /* No value above the declared supremum, and the supremum nearly reached: it is not just a bound. */
-static void suprema(const pv_link_ops *link, const void *cfg, const double sup[3])
+static void suprema(const pv_loss_ops *loss, const void *cfg, const double sup[3])
 {
     scan *s = malloc(sizeof *s);
     double top[3] = { 0 };
-    eval_scan(link, cfg, s);
+    eval_scan(loss, cfg, s);
     for (int i = 0; i < N; i++) {
         top[0] = fmax(top[0], fabs(s->d1[i]));
         top[1] = fmax(top[1], fabs(s->d2[i]));
         if (i + 1 < N) top[2] = fmax(top[2], fabs(s->d2[i + 1] - s->d2[i]) * 1024);
     }
     free(s);
-    const char *name = link->head.name;
+    const char *name = loss->head.name;
     PVT_CHECK(top[0] <= sup[0], "%s: |phi'| = %.17g > %.17g", name, top[0], sup[0]);
     PVT_CHECK(top[1] <= sup[1] * (1 + 0x1p-22), "%s: |phi''| = %.17g > %.17g", name, top[1], sup[1]);
     PVT_CHECK(top[2] <= sup[2] + 0x1p-11 * sup[1], "%s: |phi'''| = %g > %g", name, top[2], sup[2]);
@@ -90,47 +90,47 @@ static void suprema(const pv_link_ops *link, const void *cfg, const double sup[3
     if (isfinite(sup[2])) PVT_CHECK(top[2] >= 0.95 * sup[2], "%s: sup |phi'''| = %g, seen %g", name, sup[2], top[2]);
 }
 
-static void extremes(const pv_link_ops *link, const void *cfg, const double sup[3])
+static void extremes(const pv_loss_ops *loss, const void *cfg, const double sup[3])
 {
     static const float m[] = { 1e6f, -1e6f, 1e18f, -1e18f, INFINITY, -INFINITY, 3e38f, -3e38f, 1e-45f, -0.0f };
     float v[10], d1[10], d2[10], nan = NAN;
-    link->eval(cfg, 10, m, v, d1, d2);
+    loss->eval(cfg, 10, m, v, d1, d2);
     for (int i = 0; i < 10; i++) {
-        PVT_CHECK(v[i] >= 0, "%s: phi(%g) = %g", link->head.name, (double)m[i], (double)v[i]);
-        PVT_CHECK(fabs((double)d1[i]) <= sup[0], "%s: phi'(%g) = %g", link->head.name, (double)m[i], (double)d1[i]);
-        PVT_CHECK(fabs((double)d2[i]) <= sup[1] * (1 + 0x1p-22), "%s: phi''(%g) = %g", link->head.name, (double)m[i],
+        PVT_CHECK(v[i] >= 0, "%s: phi(%g) = %g", loss->head.name, (double)m[i], (double)v[i]);
+        PVT_CHECK(fabs((double)d1[i]) <= sup[0], "%s: phi'(%g) = %g", loss->head.name, (double)m[i], (double)d1[i]);
+        PVT_CHECK(fabs((double)d2[i]) <= sup[1] * (1 + 0x1p-22), "%s: phi''(%g) = %g", loss->head.name, (double)m[i],
                   (double)d2[i]);
         if (i < 2) PVT_TRUE(isfinite(v[i]) && isfinite(d1[i]));
     }
-    link->eval(cfg, 1, &nan, NULL, d1, NULL);
+    loss->eval(cfg, 1, &nan, NULL, d1, NULL);
     PVT_TRUE(isnan(d1[0])); /* a bad row must not pass for a good one */
 }
 
-static void properties(const pv_link_ops *link, const void *cfg, const double sup[3])
+static void properties(const pv_loss_ops *loss, const void *cfg, const double sup[3])
 {
     scan *s = malloc(sizeof *s);
     double lowest = INFINITY, left = 0, right = 0;
-    eval_scan(link, cfg, s);
+    eval_scan(loss, cfg, s);
     for (int i = 0; i < N; i++) lowest = fmin(lowest, s->d2[i]);
     left = s->v[0];
     right = s->v[N - 1];
     free(s);
-    PVT_CHECK(!(link->props & PV_CONVEX) == (lowest < 0), "%s: phi'' reaches %g", link->head.name, lowest);
-    PVT_IS(!(link->props & PV_LIPSCHITZ), isinf(sup[0]));
-    PVT_IS(!(link->props & PV_HESSIAN), isinf(sup[2]));
-    if (link->props & PV_MARGIN) PVT_CHECK(left > right, "%s rewards errors", link->head.name);
-    PVT_IS(!(link->props & PV_MARGIN), !(link->props & PV_CLASSIFY));
+    PVT_CHECK(!(loss->props & PV_CONVEX) == (lowest < 0), "%s: phi'' reaches %g", loss->head.name, lowest);
+    PVT_IS(!(loss->props & PV_LIPSCHITZ), isinf(sup[0]));
+    PVT_IS(!(loss->props & PV_HESSIAN), isinf(sup[2]));
+    if (loss->props & PV_MARGIN) PVT_CHECK(left > right, "%s rewards errors", loss->head.name);
+    PVT_IS(!(loss->props & PV_MARGIN), !(loss->props & PV_CLASSIFY));
 }
 
-static void defaults_match(const pv_link_ops *link, const void *cfg, const double sup[3])
+static void defaults_match(const pv_loss_ops *loss, const void *cfg, const double sup[3])
 {
     (void)cfg;
     (void)sup;
-    char *def = calloc(1, link->head.cfg_size + 1);
+    char *def = calloc(1, loss->head.cfg_size + 1);
     double at[3];
-    pvi_param_defaults(link->head.params, def);
-    pvi_link_sup(link, def, at);
-    PVT_TRUE(at[0] == link->sup1 && at[1] == link->sup2 && at[2] == link->sup3);
+    pvi_param_defaults(loss->head.params, def);
+    pvi_loss_sup(loss, def, at);
+    PVT_TRUE(at[0] == loss->sup1 && at[1] == loss->sup2 && at[2] == loss->sup3);
     free(def);
 }
 

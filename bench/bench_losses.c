@@ -1,6 +1,6 @@
-/* bench_links.c - nanoseconds per element of every link: phi' alone, and value with both derivatives.
+/* bench_losses.c - nanoseconds per element of every loss: phi' alone, and value with both derivatives.
  *
- *   bench_links [rounds] */
+ *   bench_losses [rounds] */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double best(const pv_link_ops *link, const void *cfg, int rounds, const float *m, float *v, float *d1,
+static double best(const pv_loss_ops *loss, const void *cfg, int rounds, const float *m, float *v, float *d1,
                    float *d2)
 {
     double least = INFINITY;
     for (int r = 0; r < rounds; r++) {
         const double t = seconds();
-        for (int k = 0; k < REPEATS; k++) link->eval(cfg, N, m, v, d1, d2);
+        for (int k = 0; k < REPEATS; k++) loss->eval(cfg, N, m, v, d1, d2);
         least = fmin(least, (seconds() - t) / REPEATS / N);
     }
     return least * 1e9;
@@ -33,12 +33,12 @@ int main(int argc, char **argv)
     const int rounds = argc > 1 ? atoi(argv[1]) : 30;
     const pv_plugin *head;
     for (int i = 0; i < N; i++) m[i] = (float)(i % 997) / 50 - 10;
-    for (int64_t i = 0; (head = pv_nth(PV_KIND_link, i)) != NULL; i++) {
-        const pv_link_ops *link = (const pv_link_ops *)(const void *)head;
+    for (int64_t i = 0; (head = pv_nth(PV_KIND_loss, i)) != NULL; i++) {
+        const pv_loss_ops *loss = (const pv_loss_ops *)(const void *)head;
         void *cfg = calloc(1, head->cfg_size + 1);
         if (!cfg) return 1;
         pvi_param_defaults(head->params, cfg);
-        const double slope = best(link, cfg, rounds, m, NULL, d1, NULL), all = best(link, cfg, rounds, m, v, d1, d2);
+        const double slope = best(loss, cfg, rounds, m, NULL, d1, NULL), all = best(loss, cfg, rounds, m, v, d1, d2);
         printf("%-10s phi' %.3f ns, phi, phi', phi'' %.3f ns per element\n", head->name, slope, all);
         free(cfg);
     }

@@ -1,4 +1,4 @@
-/* link_tukey.kernel.c - Tukey's biweight on real labels: bounded, so that far outliers lose all influence.
+/* loss_tukey.kernel.c - Tukey's biweight on real labels: bounded, so that far outliers lose all influence.
  *
  * r = <w,x> - y, u = min((r/c)^2, 1):
  * (1) phi = (c^2/6) (1 - (1 - u)^3),  phi' = r (1 - u)^2,  phi'' = (1 - u)(1 - 5u);  constant for |r| >= c
@@ -8,7 +8,7 @@
  * constant of phi''.  Not convex.
  * Reference: Beaton, Tukey 1974, The fitting of power series; c = 4.685 is the usual choice for residuals of
  * unit scale (95 % efficiency under normal errors). */
-#include "model/link_kernel.h"
+#include "model/loss_kernel.h"
 
 typedef struct tukey_cfg {
     double c;
@@ -17,21 +17,21 @@ typedef struct tukey_cfg {
 #define SUP1_PER_C 0.28621670111997307 /* 16 / (25 sqrt 5) */
 
 /* k = { c, 1/c, c^2/6, sup|phi'| } */
-PVI_INLINE vlink tukey(vf r, const float *k)
+PVI_INLINE vloss tukey(vf r, const float *k)
 {
     const vf size = vabs(r), a = vsel(size > k[0], vset(k[0]), size);
     vf u = (a * k[1]) * (a * k[1]);
     u = vsel(u > 1.0f, vset(1.0f), u);
     const vf b = 1.0f - u, slope = a * b * b;
-    return (vlink) { k[2] * u * vfma(u, u - 3.0f, vset(3.0f)), /* (2) */
+    return (vloss) { k[2] * u * vfma(u, u - 3.0f, vset(3.0f)), /* (2) */
                      vcopysign(vsel(slope > k[3], vset(k[3]), slope), r), b * vfma(vset(-5.0f), u, vset(1.0f)) };
 }
 
-PVI_LINK_KERNEL(tukey)
+PVI_LOSS_KERNEL(tukey)
 {
     const double c = ((const tukey_cfg *)cfg)->c;
     const float k[] = { (float)c, (float)(1 / c), (float)(c * c / 6), pvi_float_down(SUP1_PER_C * c) };
-    link_loop(tukey, k, n, m, v, d1, d2);
+    loss_loop(tukey, k, n, m, v, d1, d2);
 }
 
 #ifdef PVI_ISA_ONCE
@@ -47,7 +47,7 @@ static void sup(const void *cfg, double out[3])
     out[2] = 8.0 / c;
 }
 
-const pv_link_ops pv_link_tukey = {
+const pv_loss_ops pv_loss_tukey = {
     .head = { .name = "tukey",
               .summary = "Tukey's biweight, real labels: bounded loss, non-convex",
               .reference = "Beaton, Tukey 1974",

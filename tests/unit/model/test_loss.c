@@ -1,4 +1,4 @@
-/* test_link.c - every instruction set of every link against the textbook formula in double. */
+/* test_loss.c - every instruction set of every loss against the textbook formula in double. */
 #include "modeltest.h"
 
 typedef struct phi3 {
@@ -45,29 +45,29 @@ static phi3 tukey(double r) /* c = 4 */
     return (phi3) { -16.0 / 6 * expm1(3 * log1p(-r * r / 16)), r * b * b, b * (1 - 5 * r * r / 16) };
 }
 
-PVI_LINK_TABLE(logistic);
-PVI_LINK_TABLE(sigmoid);
-PVI_LINK_TABLE(hinge);
-PVI_LINK_TABLE(squared);
-PVI_LINK_TABLE(huber);
-PVI_LINK_TABLE(tukey);
+PVI_LOSS_TABLE(logistic);
+PVI_LOSS_TABLE(sigmoid);
+PVI_LOSS_TABLE(hinge);
+PVI_LOSS_TABLE(squared);
+PVI_LOSS_TABLE(huber);
+PVI_LOSS_TABLE(tukey);
 
 /* cfg: the one parameter; slack: absolute error allowed in value and both derivatives where they cross zero */
 static const struct {
     const char *name;
-    pvi_link_fn *const *isa;
+    pvi_loss_fn *const *isa;
     phi3 (*truth)(double);
     double cfg;
     double slack[3];
-} links[] = {
-    { "logistic", pvi_link_logistic_isa, logistic, 0, { 0 } },
-    { "sigmoid", pvi_link_sigmoid_isa, sigmoid, 0, { 0, 0, 2e-8 } },
-    { "hinge", pvi_link_hinge_isa, hinge, 0.5, { 3e-7, 3e-7, 1e-6 } },
-    { "squared", pvi_link_squared_isa, squared, 0, { 0 } },
-    { "huber", pvi_link_huber_isa, huber, 1.5, { 0 } },
-    { "tukey", pvi_link_tukey_isa, tukey, 4, { 0, 1e-6, 5e-7 } },
+} losses[] = {
+    { "logistic", pvi_loss_logistic_isa, logistic, 0, { 0 } },
+    { "sigmoid", pvi_loss_sigmoid_isa, sigmoid, 0, { 0, 0, 2e-8 } },
+    { "hinge", pvi_loss_hinge_isa, hinge, 0.5, { 3e-7, 3e-7, 1e-6 } },
+    { "squared", pvi_loss_squared_isa, squared, 0, { 0 } },
+    { "huber", pvi_loss_huber_isa, huber, 1.5, { 0 } },
+    { "tukey", pvi_loss_tukey_isa, tukey, 4, { 0, 1e-6, 5e-7 } },
 };
-enum { LINKS = sizeof links / sizeof *links };
+enum { LOSSES = sizeof losses / sizeof *losses };
 
 /* Error in units of the last place of `want`; what lies below the normal floats may become 0. */
 static double ulps(double got, double want, double slack)
@@ -89,20 +89,20 @@ static void near_truth(void **state)
         const double scale = pow(10, -7 + 9 * pvt_uniform(&seed));
         m[i] = (float)(i & 1 ? scale * pvt_normal(&seed) : -20 + 40.0 * i / N);
     }
-    for (int l = 0; l < LINKS; l++)
+    for (int l = 0; l < LOSSES; l++)
         for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
             double worst[3] = { 0 };
-            links[l].isa[isa](&links[l].cfg, N, m, v, d1, d2);
+            losses[l].isa[isa](&losses[l].cfg, N, m, v, d1, d2);
             for (int i = 0; i < N; i++) {
-                const phi3 t = links[l].truth((double)m[i]);
-                worst[0] = fmax(worst[0], ulps(v[i], t.v, links[l].slack[0]));
-                worst[1] = fmax(worst[1], ulps(d1[i], t.d1, links[l].slack[1]));
-                worst[2] = fmax(worst[2], ulps(d2[i], t.d2, links[l].slack[2]));
+                const phi3 t = losses[l].truth((double)m[i]);
+                worst[0] = fmax(worst[0], ulps(v[i], t.v, losses[l].slack[0]));
+                worst[1] = fmax(worst[1], ulps(d1[i], t.d1, losses[l].slack[1]));
+                worst[2] = fmax(worst[2], ulps(d2[i], t.d2, losses[l].slack[2]));
             }
-            print_message("%s isa %d: value %.2f, first %.2f, second %.2f ulp\n", links[l].name, isa, worst[0],
+            print_message("%s isa %d: value %.2f, first %.2f, second %.2f ulp\n", losses[l].name, isa, worst[0],
                           worst[1], worst[2]);
             for (int k = 0; k < 3; k++)
-                PVT_CHECK(worst[k] <= (k < 2 ? 5 : 8), "%s isa %d: %g", links[l].name, isa, worst[k]);
+                PVT_CHECK(worst[k] <= (k < 2 ? 5 : 8), "%s isa %d: %g", losses[l].name, isa, worst[k]);
         }
     free(m), free(v), free(d1), free(d2);
 }
@@ -115,14 +115,14 @@ static void same_at_every_place(void **state)
     float m[N], all[3][N];
     uint64_t seed = 9;
     for (int i = 0; i < N; i++) m[i] = (float)(4 * pvt_normal(&seed));
-    for (int l = 0; l < LINKS; l++)
+    for (int l = 0; l < LOSSES; l++)
         for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
-            links[l].isa[isa](&links[l].cfg, N, m, all[0], all[1], all[2]);
+            losses[l].isa[isa](&losses[l].cfg, N, m, all[0], all[1], all[2]);
             for (int i = 0; i < N; i++)
                 for (int mask = 1; mask < 8; mask++) {
                     float one[3] = { -7, -7, -7 };
-                    links[l].isa[isa](&links[l].cfg, 1, m + i, mask & 1 ? one : NULL, mask & 2 ? one + 1 : NULL,
-                                      mask & 4 ? one + 2 : NULL);
+                    losses[l].isa[isa](&losses[l].cfg, 1, m + i, mask & 1 ? one : NULL, mask & 2 ? one + 1 : NULL,
+                                       mask & 4 ? one + 2 : NULL);
                     for (int k = 0; k < 3; k++) PVT_TRUE(one[k] == (mask >> k & 1 ? all[k][i] : -7));
                 }
         }
@@ -131,13 +131,13 @@ static void same_at_every_place(void **state)
 static void reads_and_writes_exactly_n(void **state)
 {
     (void)state;
-    for (int l = 0; l < LINKS; l++)
+    for (int l = 0; l < LOSSES; l++)
         for (int isa = 0; isa <= (int)pvi_isa(); isa++)
             for (int n = 0; n <= 40; n++) {
                 /* exact allocations, so that the address sanitizer sees a step beyond */
                 float *m = calloc((size_t)n + 1, sizeof *m), *d = calloc((size_t)n + 1, sizeof *d);
                 d[n] = 123;
-                links[l].isa[isa](&links[l].cfg, n, m, NULL, d, NULL);
+                losses[l].isa[isa](&losses[l].cfg, n, m, NULL, d, NULL);
                 PVT_TRUE(d[n] == 123);
                 free(m), free(d);
             }
@@ -151,13 +151,13 @@ static void logistic_extremes(void **state)
                               { 1e6f, -1, 0 }, { 0, 0, 0 },         { 3e38f, -1, 0 } };
     float v[9], d1[9], d2[9], nan = NAN;
     for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
-        pvi_link_logistic_isa[isa](NULL, 9, m, v, d1, d2);
+        pvi_loss_logistic_isa[isa](NULL, 9, m, v, d1, d2);
         for (int i = 0; i < 6; i++) PVT_TRUE(v[i] == want[i][0] && d1[i] == want[i][1] && d2[i] == want[i][2]);
         for (int i = 6; i < 9; i++) {
             PVT_NEAR(v[i], log(2), 1e-7);
             PVT_TRUE(d1[i] == -0.5f && d2[i] == 0.25f);
         }
-        pvi_link_logistic_isa[isa](NULL, 1, &nan, v, d1, d2);
+        pvi_loss_logistic_isa[isa](NULL, 1, &nan, v, d1, d2);
         PVT_TRUE(isnan(v[0]) && isnan(d1[0]) && isnan(d2[0]));
     }
 }

@@ -1,4 +1,4 @@
-/* link_hinge.kernel.c - smoothed hinge: the loss of a support vector machine, twice differentiable.
+/* loss_hinge.kernel.c - smoothed hinge: the loss of a support vector machine, twice differentiable.
  *
  * h > 0 is the half width of the smoothed corner, m = y <w,x>.
  * (1) phi(m) = 0 for m >= 1 + h, 1 - m for m <= 1 - h, and between, with z = 1 - m,
@@ -10,29 +10,29 @@
  * Suprema: |phi'| = 1 (a = 2); phi'' = 3/(4h) (a = 1); |phi'''| = |3 (a - 1)/(2 h^2)| = 3/(2 h^2).  Convex.
  * Reference: Chaudhuri, Monteleoni, Sarwate 2011, Differentially private empirical risk minimization,
  * section 3.4 (the doubly differentiable approximation of the hinge). */
-#include "model/link_kernel.h"
+#include "model/loss_kernel.h"
 
 typedef struct hinge_cfg {
     double h;
 } hinge_cfg;
 
 /* k = { 1 + h, 1/h, h/16, 3/(4h), 1 - h } */
-PVI_INLINE vlink hinge(vf m, const float *k)
+PVI_INLINE vloss hinge(vf m, const float *k)
 {
     vf a = (k[0] - m) * k[1];
     a = vsel(a < 0.0f, vset(0.0f), a);
     a = vsel(a > 2.0f, vset(2.0f), a);
     const vf over = vsel(m < k[4], k[4] - m, vset(0.0f));
     const vf slope = a * a * (3.0f - a) * 0.25f;                     /* (3) */
-    return (vlink) { vfma(a * a * a * (4.0f - a), vset(k[2]), over), /* (2) */
+    return (vloss) { vfma(a * a * a * (4.0f - a), vset(k[2]), over), /* (2) */
                      -vsel(slope > 1.0f, vset(1.0f), slope), a * (2.0f - a) * k[3] };
 }
 
-PVI_LINK_KERNEL(hinge)
+PVI_LOSS_KERNEL(hinge)
 {
     const double h = ((const hinge_cfg *)cfg)->h;
     const float k[] = { (float)(1 + h), (float)(1 / h), (float)(h / 16), pvi_float_down(0.75 / h), (float)(1 - h) };
-    link_loop(hinge, k, n, m, v, d1, d2);
+    loss_loop(hinge, k, n, m, v, d1, d2);
 }
 
 #ifdef PVI_ISA_ONCE
@@ -48,7 +48,7 @@ static void sup(const void *cfg, double out[3])
     out[2] = 1.5 / (h * h);
 }
 
-const pv_link_ops pv_link_hinge = {
+const pv_loss_ops pv_loss_hinge = {
     .head = { .name = "hinge",
               .summary = "smoothed hinge (support vector machine), labels -1 and +1",
               .reference = "Chaudhuri, Monteleoni, Sarwate 2011, section 3.4",

@@ -1,29 +1,29 @@
-/* link_huber.kernel.c - Huber's loss on real labels: squared near zero, linear beyond delta.
+/* loss_huber.kernel.c - Huber's loss on real labels: squared near zero, linear beyond delta.
  *
  * r = <w,x> - y, a = min(|r|, delta):
  * (1) phi = a (|r| - a/2),  phi' = a with the sign of r,  phi'' = 1 for |r| <= delta, else 0.
  * Suprema: |phi'| = delta, |phi''| = 1; phi'' jumps at delta, so there is no bound on phi''' (INFINITY), and
- * the link does not claim a Hessian: what needs one is refused.  Convex.  delta is rounded down to a float,
+ * the loss does not claim a Hessian: what needs one is refused.  Convex.  delta is rounded down to a float,
  * so |phi'| never exceeds the declared bound.
  * Reference: Huber 1964, Robust estimation of a location parameter. */
-#include "model/link_kernel.h"
+#include "model/loss_kernel.h"
 
 typedef struct huber_cfg {
     double delta;
 } huber_cfg;
 
 /* k = { delta } */
-PVI_INLINE vlink huber(vf r, const float *k)
+PVI_INLINE vloss huber(vf r, const float *k)
 {
     const vf size = vabs(r), a = vsel(size > k[0], vset(k[0]), size);
     const vf inside = vsel(size > k[0], vset(0.0f), vset(1.0f));
-    return (vlink) { a * (size - 0.5f * a), vcopysign(a, r), vsel(r != r, r, inside) };
+    return (vloss) { a * (size - 0.5f * a), vcopysign(a, r), vsel(r != r, r, inside) };
 }
 
-PVI_LINK_KERNEL(huber)
+PVI_LOSS_KERNEL(huber)
 {
     const float k[] = { pvi_float_down(((const huber_cfg *)cfg)->delta) };
-    link_loop(huber, k, n, m, v, d1, d2);
+    loss_loop(huber, k, n, m, v, d1, d2);
 }
 
 #ifdef PVI_ISA_ONCE
@@ -38,7 +38,7 @@ static void sup(const void *cfg, double out[3])
     out[2] = INFINITY;
 }
 
-const pv_link_ops pv_link_huber = {
+const pv_loss_ops pv_loss_huber = {
     .head = { .name = "huber",
               .summary = "Huber loss, real labels: squared within delta, linear beyond",
               .reference = "Huber 1964",

@@ -1,4 +1,4 @@
-/* link_logistic.kernel.c - logistic loss.
+/* loss_logistic.kernel.c - logistic loss.
  *
  * (1) phi(m) = log(1 + e^-m), m = y <w,x>; phi' = -1/(1 + e^m), phi'' = p (1 - p) with p = -phi',
  *     phi''' = -p (1 - p) (1 - 2p).  Convex.
@@ -9,25 +9,25 @@
  *
  * Suprema: |phi'| < 1 (m -> -inf); phi'' <= 1/4 (m = 0); |phi'''| = |p (1-p) (1-2p)| is largest at
  * p = 1/2 -+ 1/(2 sqrt 3), where it is 1/(6 sqrt 3).  In float q <= 1 and t q^2 <= 1/4 (q = 1/2 at t = 1;
- * the link tests scan for it). */
-#include "model/link_kernel.h"
+ * the loss tests scan for it). */
+#include "model/loss_kernel.h"
 
-PVI_INLINE vlink logistic(vf m, const float *k)
+PVI_INLINE vloss logistic(vf m, const float *k)
 {
     (void)k;
     const vf t = vexp_neg(-vabs(m)), q = 1.0f / (1.0f + t), tq = t * q; /* (2) */
     const vf p = vsel(m < 0.0f, q, tq);
     const vf hinge = vsel(m > 0.0f, vset(0.0f), -m);
-    return (vlink) { hinge + vlog1p_unit(t), -p, tq * q }; /* (3) */
+    return (vloss) { hinge + vlog1p_unit(t), -p, tq * q }; /* (3) */
 }
 
-PVI_LINK_KERNEL(logistic)
+PVI_LOSS_KERNEL(logistic)
 {
-    link_loop(logistic, NULL, n, m, v, d1, d2);
+    loss_loop(logistic, NULL, n, m, v, d1, d2);
 }
 
 #ifdef PVI_ISA_ONCE
-const pv_link_ops pv_link_logistic = {
+const pv_loss_ops pv_loss_logistic = {
     .head = { .name = "logistic",
               .summary = "logistic loss log(1 + exp(-m)), labels -1 and +1",
               .reference = "Berkson 1944",
