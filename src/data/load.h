@@ -47,15 +47,15 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
     pv_ctx *ctx;
     pv_domain domain;
     int64_t ld;
-    float *x;                                 /* dense: rows as they came, pv_rows in plugin.h       */
+    float *x; /* dense: rows as they came, pv_rows in plugin.h       */
     int64_t *ptr;
     int32_t *idx;
     float *val;    /* CSR                                                                   */
     uint8_t *byte; /* pixels, ld of them a row                                                    */
     float level[256];
     float *y, *norm;
-    float bias; /* of every row; 0: there is no such column                                  */
-    bool unit;  /* data.norm=unit                                                            */
+    float bias;       /* of every row; 0: there is no such column                                  */
+    bool unit;        /* data.norm=unit                                                            */
     pvi_shape pixels; /* of the images in the file, before data.transform                            */
     bool has_labels;
     bool features_measured; /* p came from the file                                                 */

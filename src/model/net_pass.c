@@ -46,10 +46,8 @@ void pvi_net_fill_row(const pvi_net_state *s, const pv_rows *rows, int64_t r, fl
     const float *const x = rows->x ? rows->x + r * rows->ld : NULL, gain = pvi_gain(rows, rows->norm[r]);
     memset(to, 0, sizeof *to * (size_t)s->plan.place[0].in_size);
     if (inputs > q) to[s->input[q]] = s->scale * (gain * rows->bias); /* images have no use for the bias */
-    if (rows->byte)
-        fill_bytes(s, rows->byte + r * rows->ld, rows->level, gain, inputs, to);
-    else if (x && s->net->in.c == 1 && inputs <= q)
-        fill_gray(s, x, gain, to);
+    if (rows->byte) fill_bytes(s, rows->byte + r * rows->ld, rows->level, gain, inputs, to);
+    else if (x && s->net->in.c == 1 && inputs <= q) fill_gray(s, x, gain, to);
     else if (x)
         for (int64_t j = 0; j < inputs && j < q; j++) to[s->input[j]] = s->scale * (gain * x[j]);
     else

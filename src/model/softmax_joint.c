@@ -22,10 +22,10 @@
 typedef struct joint_block {
     soft_block *b;
     pvi_shown *seen; /* its rows as the model sees them */
-    float *q;     /* k x PVI_SOFT_ROWS: coefficients of the gradient */
-    float *z, *a; /* logits, and a column of S */
-    float *S;     /* k (k+1)/2 x PVI_SOFT_ROWS: blocks of the lower triangle */
-    float *t;     /* PVI_SOFT_ROWS x padded p */
+    float *q;        /* k x PVI_SOFT_ROWS: coefficients of the gradient */
+    float *z, *a;    /* logits, and a column of S */
+    float *S;        /* k (k+1)/2 x PVI_SOFT_ROWS: blocks of the lower triangle */
+    float *t;        /* PVI_SOFT_ROWS x padded p */
 } joint_block;
 
 static void bounds(const void *cfg, const pv_domain *dom, pv_joint *j)
@@ -173,10 +173,9 @@ static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_j
         soft_fill(b, rows, i);
         soft_labels(s, b, rows);
         soft_norms(b, rows);
-        for (int64_t k = 0; k < b->padded; k++) b->s[k] = 1.0f;
         pvi_show(jb.seen, rows, b->n, b->row, b->r, b->norm);
         soft_dots(s, b, &jb.seen->rows, jb.q);
-        *n_bad += s->kernel->coefficients(pvi_float_down(j->grad), b->padded, s->k, b->y, b->norm, b->s, jb.q);
+        *n_bad += s->kernel->coefficients(pvi_float_down(j->grad), b->padded, s->k, b->y, b->norm, NULL, jb.q);
         soft_add(s, b, &jb.seen->rows, jb.q, g);
         curvatures(s, j, &jb);
         add_blocks(s, &jb, h);
