@@ -121,11 +121,11 @@ pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_r
 static void block_coefs(const pvi_glm_state *s, const pvi_glm_cfg *c, const pvi_clip *k, glm_block *b,
                         const pv_rows *rows, int64_t *n_bad)
 {
-    block_products(s, b, rows);
+    const float *gain = block_products(s, b, rows);
     block_gather(b, rows, rows->y, b->y);
     block_margins(c, b);
     c->loss->eval(c->loss_cfg, b->padded, b->m, NULL, b->c, NULL);
-    *n_bad += s->kernel->clip(k, b->padded, b->m, b->norm, c->loss->props & PV_MARGIN ? b->y : NULL, b->s, b->c);
+    *n_bad += s->kernel->clip(k, b->padded, b->m, b->norm, c->loss->props & PV_MARGIN ? b->y : NULL, gain, b->c);
 }
 
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,

@@ -52,8 +52,8 @@ static vf dots_tile(const float *const *row, tail end, const float *w)
 PVI_INLINE void fetch_next(const float *const *row, int64_t n, int64_t from, int64_t to, int64_t j, int64_t width,
                            int64_t ahead)
 {
-    const int64_t first = (j / 2 + LINE - 1) / LINE * LINE, last = (j + width + 1) / 2;
-    if (ahead > 0) fetch(row[0] + ahead + j * n / 2, from * width / 2, to * width / 2, LINE);
+    const int64_t first = ((j >> 1) + LINE - 1) / LINE * LINE, last = (j + width + 1) >> 1;
+    if (ahead > 0) fetch(row[0] + ahead + (j * n >> 1), from * width >> 1, to * width >> 1, LINE);
     for (int64_t i = from; i < to && i < -ahead; i++) fetch(row[n + i], first, last, LINE);
 }
 
@@ -76,7 +76,7 @@ static void dots(const float *const *row, int64_t n, int64_t q, float bias, cons
 PVI_INLINE void add_strip(const float *const *row, int64_t n, const float *c, int64_t q, int64_t j, int nv,
                           int64_t lanes, int64_t have, vf rest, int64_t ahead, float *g)
 {
-    const int64_t width = (nv - 1) * W + have;
+    const int64_t width = (nv - 1) * W + lanes;
     vf s[STRIP];
     for (int v = 0; v < nv - 1; v++) s[v] = vload(g + v * W);
     s[nv - 1] = vload_n(g + (nv - 1) * W, lanes);
@@ -133,16 +133,17 @@ static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, const floa
     }
 }
 
-static bool gain(const pv_rows *rows, int64_t n, const float *norm, float *s, float *m)
+static int gain(const pv_rows *rows, int64_t n, const float *norm, float *s, float *m)
 {
     vi odd = { 0 };
+    if (vplain(rows->bound, rows->unit, n, norm)) return PVI_GAIN_ONE;
     for (int64_t i = 0; i < n; i += W) {
         const vf r = vload(norm + i), si = vgain(r, rows->bound, rows->unit);
         vstore(s + i, si);
         vstore(m + i, si * vload(m + i));
         odd |= vodd(r);
     }
-    return vany(odd);
+    return vany(odd) ? PVI_GAIN_ODD : PVI_GAIN_SOME;
 }
 
 static int64_t clip(const pvi_clip *k, int64_t n, const float *m, const float *norm, const float *y, const float *s,
@@ -151,11 +152,15 @@ static int64_t clip(const pvi_clip *k, int64_t n, const float *m, const float *n
     vi bad = { 0 };
     for (int64_t i = 0; i < n; i += W) {
         const vf r = vload(norm + i), mi = vload(m + i);
-        const vf c1 = y ? vload(c + i) * vload(y + i) : vload(c + i), ci = s ? c1 * vload(s + i) : c1;
+        const vf c1 = y ? vload(c + i) * vload(y + i) : vload(c + i);
+        vf ci = c1;
+        if (s) {
+            ci = c1 * vload(s + i);
+            ci = vsel(vabs(ci) <= FLT_MAX, ci, vcopysign(vset(FLT_MAX), ci)); /* (3) */
+        }
         vf top = (k->clip / r) * 0x1.fffff8p-1f; /* (3): 1 - 2^-22 */
         top = vsel(top >= FLT_MIN, top, vset(0.0f));
         top = vsel(r <= k->safe, vset(k->top), top); /* (2) */
-        top = vsel(top <= FLT_MAX, top, vset(FLT_MAX));
         const vf size = vabs(ci), cut = vcopysign(vsel(size <= top, size, top), ci);
         const vi good = (vabs(c1) <= FLT_MAX) & (mi == mi) & (r >= 0.0f) & (r <= FLT_MAX); /* (4) */
         vstore(c + i, vsel(good, cut, vset(0.0f)));

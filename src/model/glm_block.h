@@ -80,17 +80,19 @@ static inline void block_dots(const pvi_glm_kernel *kernel, glm_block *b, const 
     for (int64_t i = b->n; i < b->padded; i++) b->m[i] = 0.0f;
 }
 
-/* m = <w, x> with x = s (v, b); norm and s as well. */
-static inline void block_products(const pvi_glm_state *st, glm_block *b, const pv_rows *rows)
+/* m = <w, x> with x = s (v, b); norm as well.  Returns s of the rows, NULL: 1. */
+static inline const float *block_products(const pvi_glm_state *st, glm_block *b, const pv_rows *rows)
 {
     block_dots(st->kernel, b, rows, st->w);
     block_gather(b, rows, rows->norm, b->norm);
-    if (!st->kernel->gain(rows, b->padded, b->norm, b->s, b->m)) return;
-    for (int64_t i = 0; i < b->n; i++) /* row.c (4) */
+    for (int64_t i = b->n; i < b->padded; i++) b->norm[i] = pvi_pad_norm(rows);
+    const int found = st->kernel->gain(rows, b->padded, b->norm, b->s, b->m);
+    for (int64_t i = 0; found == PVI_GAIN_ODD && i < b->n; i++) /* row.c (4) */
         if (pvi_is_odd(b->norm[i])) {
             const int64_t r = rows->pick ? b->r[i] : b->first + i;
             b->m[i] = (float)((double)b->s[i] * pvi_row_dot(rows, r, st->w));
         }
+    return found == PVI_GAIN_ONE ? NULL : b->s;
 }
 
 static inline void block_margins(const pvi_glm_cfg *cfg, glm_block *b)

@@ -18,6 +18,12 @@ static inline float pvi_gain(const pv_rows *rows, float norm)
     if (rows->unit ? norm == rows->bound || norm == 0.0f : norm <= rows->bound) return 1.0f;
     return !(s >= FLT_MIN) ? 0.0f : s <= FLT_MAX ? s : FLT_MAX;
 }
+enum { PVI_GAIN_ONE, PVI_GAIN_SOME, PVI_GAIN_ODD }; /* of a block: s = 1 throughout; not; and some rows are odd */
+/* What the padding of a block has for a norm: its gain is 1, and it is not odd. */
+static inline float pvi_pad_norm(const pv_rows *rows)
+{
+    return rows->bound <= 0x1p60f ? rows->bound : 1.0f;
+}
 /* Are sums over such a row made in double?  row.c (4). */
 static inline bool pvi_is_odd(float norm)
 {
@@ -82,9 +88,9 @@ typedef struct pvi_glm_kernel {
     /* The same for rows r[i] of CSR storage. */
     void (*csr_dots)(const pv_rows *rows, const int64_t *r, int64_t n, const float *w, float *m);
     void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, const float *c, float *g);
-    /* s[i] <- gain of norm[i], m[i] <- s[i] m[i]; is a row odd (pvi_is_odd)?  n is a multiple of 16. */
-    bool (*gain)(const pv_rows *rows, int64_t n, const float *norm, float *s, float *m);
-    /* c[i] <- clipped c[i] (times y[i] and s[i], where given); 0 where c, m or norm is unusable, and returns how
+    /* s[i] <- gain of norm[i], m[i] <- s[i] m[i], unless all gains are 1; returns a PVI_GAIN.  n: multiple of 16. */
+    int (*gain)(const pv_rows *rows, int64_t n, const float *norm, float *s, float *m);
+    /* c[i] <- clipped c[i] (times y[i] and s[i], unless NULL); 0 where c, m or norm is unusable, and returns how
      * many those were.  n is a multiple of 16. */
     int64_t (*clip)(const pvi_clip *k, int64_t n, const float *m, const float *norm, const float *y, const float *s,
                     float *c);
@@ -128,9 +134,9 @@ typedef struct pvi_softmax_kernel {
                    float *z);
     void (*csr_logits)(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *wt, int64_t ldt,
                        float *z);
-    /* s[i] <- gain of norm[i], z <- s[i] z; is a row odd?  n a multiple of 16. */
-    bool (*gain)(const pv_rows *rows, int64_t n, int64_t k, const float *norm, float *s, float *z);
-    /* z <- clipped s (p - e_y); y: class numbers; n a multiple of 16; returns how many rows were unusable. */
+    /* s[i] <- gain of norm[i], z <- s[i] z, unless all gains are 1; returns a PVI_GAIN.  n: multiple of 16. */
+    int (*gain)(const pv_rows *rows, int64_t n, int64_t k, const float *norm, float *s, float *z);
+    /* z <- clipped s (p - e_y), s NULL: 1; y: class numbers; returns how many rows were unusable. */
     int64_t (*coefficients)(float clip, int64_t n, int64_t k, const float *y, const float *norm, const float *s,
                             float *z);
     /* a[c] <- p_c (a[c] - sum_b p_b a[b]) with p the softmax of z; both laid out like z; z is overwritten. */

@@ -184,9 +184,28 @@ PVI_INLINE vi vodd(vf norm)
 
 PVI_INLINE bool vany(vi mask)
 {
+#if PVI_W == 16
+    return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif PVI_W == 8
+    return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
+#else
     int32_t any = 0;
     for (int i = 0; i < W; i++) any |= mask[i];
     return any != 0;
+#endif
+}
+
+/* Is the gain 1 and no row odd for all of these norms?  May say no when it is so; a NaN, whose row adds nothing, does
+ * not count. */
+PVI_INLINE bool vplain(float bound, bool unit, int64_t n, const float *norm)
+{
+    const float most = bound <= 0x1p60f ? bound : 0x1p60f, least = unit ? bound : 0x1p-60f;
+    vi out = { 0 };
+    for (int64_t i = 0; i < n; i += W) {
+        const vf r = vload(norm + i);
+        out |= (r > most) | (r < least);
+    }
+    return !vany(out);
 }
 
 /* In every group of four lanes: the sums of the group's lanes of a, b, c, d. */

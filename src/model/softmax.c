@@ -86,9 +86,9 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
     for (int64_t i = 0; i < rows->n; i += b->n) {
         soft_fill(b, rows, i);
-        soft_logits(s, b, rows, b->z);
+        const float *gain = soft_logits(s, b, rows, b->z);
         soft_labels(s, b, rows);
-        *n_bad += s->kernel->coefficients(pvi_float_down(clip), b->padded, s->k, b->y, b->norm, b->s, b->z);
+        *n_bad += s->kernel->coefficients(pvi_float_down(clip), b->padded, s->k, b->y, b->norm, gain, b->z);
         soft_add(s, b, rows, b->z, g);
     }
 }

@@ -115,16 +115,17 @@ PVI_INLINE vf residual(int64_t k, vf y, float *z)
     return vsel(known, square, vset(__builtin_nanf("")));
 }
 
-static bool gain(const pv_rows *rows, int64_t n, int64_t k, const float *norm, float *s, float *z)
+static int gain(const pv_rows *rows, int64_t n, int64_t k, const float *norm, float *s, float *z)
 {
     vi odd = { 0 };
+    if (vplain(rows->bound, rows->unit, n, norm)) return PVI_GAIN_ONE;
     for (int64_t i = 0; i < n; i += W) {
         const vf r = vload(norm + i), si = vgain(r, rows->bound, rows->unit);
         vstore(s + i, si);
         odd |= vodd(r);
         for (int64_t c = 0; c < k; c++) vstore(z + c * Z + i, si * vload(z + c * Z + i));
     }
-    return vany(odd);
+    return vany(odd) ? PVI_GAIN_ODD : PVI_GAIN_SOME;
 }
 
 static int64_t coefficients(float clip, int64_t n, int64_t k, const float *y, const float *norm, const float *s,
@@ -134,7 +135,7 @@ static int64_t coefficients(float clip, int64_t n, int64_t k, const float *y, co
     vi bad = { 0 };
     for (int64_t i = 0; i < n; i += W) {
         const vf r = vload(norm + i), square = residual(k, vload(y + i), z + i);
-        const vf most = shrunk / vsqrt(square + 0x1p-120f) / r, si = vload(s + i);
+        const vf most = shrunk / vsqrt(square + 0x1p-120f) / r, si = s ? vload(s + i) : vset(1.0f);
         const vi good = (square <= 4.0f) & (r >= 0.0f) & (r <= FLT_MAX);
         const vf f = vsel(si <= most, si, vsel(most >= FLT_MIN, most, vset(0.0f)));
         for (int64_t c = 0; c < k; c++) {

@@ -32,10 +32,10 @@ static inline void soft_fill(soft_block *b, const pv_rows *rows, int64_t first)
         for (int64_t i = 0; i < b->n; i++) b->row[i] = rows->x + b->r[i] * rows->ld;
 }
 
-/* The stored norms of the block's rows; the padding holds harmless zeros. */
+/* The stored norms of the block's rows. */
 static inline void soft_norms(soft_block *b, const pv_rows *rows)
 {
-    for (int64_t i = 0; i < b->padded; i++) b->norm[i] = i < b->n ? rows->norm[b->r[i]] : 0.0f;
+    for (int64_t i = 0; i < b->padded; i++) b->norm[i] = i < b->n ? rows->norm[b->r[i]] : pvi_pad_norm(rows);
 }
 
 /* W (v, b) of the block's rows; the padding holds harmless zeros. */
@@ -47,15 +47,16 @@ static inline void soft_dots(const pvi_softmax_state *s, const soft_block *b, co
     else s->kernel->csr_logits(rows, b->r, b->n, s->k, s->wt, s->ldt, z);
 }
 
-/* The block's logits, W x with x = s (v, b); norm and s as well. */
-static inline void soft_logits(const pvi_softmax_state *st, soft_block *b, const pv_rows *rows, float *z)
+/* The block's logits, W x with x = s (v, b); norm as well.  Returns s of the rows, NULL: 1. */
+static inline const float *soft_logits(const pvi_softmax_state *st, soft_block *b, const pv_rows *rows, float *z)
 {
     soft_dots(st, b, rows, z);
     soft_norms(b, rows);
-    if (!st->kernel->gain(rows, b->padded, st->k, b->norm, b->s, z)) return;
-    for (int64_t i = 0; i < b->n; i++)
+    const int found = st->kernel->gain(rows, b->padded, st->k, b->norm, b->s, z);
+    for (int64_t i = 0; found == PVI_GAIN_ODD && i < b->n; i++)
         for (int64_t c = 0; pvi_is_odd(b->norm[i]) && c < st->k; c++) /* row.c (4) */
             z[c * PVI_SOFT_ROWS + i] = (float)((double)b->s[i] * pvi_row_dot(rows, b->r[i], st->w + c * st->ldw));
+    return found == PVI_GAIN_ONE ? NULL : b->s;
 }
 
 static inline void soft_add(const pvi_softmax_state *s, const soft_block *b, const pv_rows *rows, const float *z,

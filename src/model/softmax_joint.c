@@ -173,10 +173,9 @@ static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_j
         soft_fill(b, rows, i);
         soft_labels(s, b, rows);
         soft_norms(b, rows);
-        for (int64_t k = 0; k < b->padded; k++) b->s[k] = 1.0f;
         pvi_show(jb.seen, rows, b->n, b->row, b->r, b->norm);
         soft_dots(s, b, &jb.seen->rows, jb.q);
-        *n_bad += s->kernel->coefficients(pvi_float_down(j->grad), b->padded, s->k, b->y, b->norm, b->s, jb.q);
+        *n_bad += s->kernel->coefficients(pvi_float_down(j->grad), b->padded, s->k, b->y, b->norm, NULL, jb.q);
         soft_add(s, b, &jb.seen->rows, jb.q, g);
         curvatures(s, j, &jb);
         add_blocks(s, &jb, h);

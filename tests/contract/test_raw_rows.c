@@ -444,9 +444,34 @@ static void second_derivatives_of_any_size(void **state)
     for_each(joint);
 }
 
+/* A coefficient of softmax below the normal floats, times a long row: rounded up, it would be a third above the clip. */
+static void coefficients_below_the_normal_floats(void **state)
+{
+    (void)state;
+    for (double far = 13; far < 20; far += 0.01) {
+        float v[1] = { 0x1p125f }, y[1] = { -1 }, norm[1] = { 0x1p125f }, g[2] = { 0 };
+        const pv_rows rows = { .n = 1, .p = 1, .ld = 1, .x = v, .y = y, .norm = norm, .bound = 1 };
+        table t = { .p = 1, .rows = rows };
+        const double e = 1 / (1 + exp(far)), clip = 0.9 * sqrt(2) * e;
+        fixture f;
+        PVT_TRUE(open_model(&f, (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, "softmax"), NULL,
+                            "softmax", &t, 2));
+        f.w[0] = far, f.w[1] = 0;
+        PVT_OK(f.model->begin(f.st, NULL, &f.dom, f.w, 0, arena));
+        for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
+            use_isa(&f, isa);
+            sum(&f, &rows, clip, g);
+            PVT_CHECK(hypot((double)g[0], (double)g[1]) <= clip * (1 + 0x1p-22), "%g at clip %g",
+                      hypot((double)g[0], (double)g[1]), clip);
+        }
+        close_model(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = { cmocka_unit_test(rows_of_any_size),
+                                      cmocka_unit_test(coefficients_below_the_normal_floats),
                                       cmocka_unit_test(second_derivatives_of_any_size) };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -177,13 +177,16 @@ static void gains_are_those_of_one_row(void **state)
             const pv_rows rows = { .bound = bounds[k / 2], .unit = k & 1 && k < 8 };
             float s[32], m[32];
             for (int i = 0; i < 32; i++) m[i] = 3;
-            PVT_TRUE(pvi_glm_kernel_isa[isa]->gain(&rows, 32, norms, s, m));
+            PVT_IS(pvi_glm_kernel_isa[isa]->gain(&rows, 32, norms, s, m), PVI_GAIN_ODD);
             for (int i = 0; i < 32; i++) {
                 PVT_CHECK(s[i] == pvi_gain(&rows, norms[i]), "norm %g: %.9g", (double)norms[i], (double)s[i]);
                 PVT_TRUE(m[i] == 3 * s[i]);
             }
             for (int i = 0; i < 32; i++) s[i] = norms[i] >= 0x1p-60f && norms[i] <= 0x1p60f ? norms[i] : 0;
-            PVT_TRUE(!pvi_glm_kernel_isa[isa]->gain(&rows, 32, s, m, m));
+            PVT_IS(pvi_glm_kernel_isa[isa]->gain(&rows, 32, s, m, m), PVI_GAIN_SOME);
+            for (int i = 0; i < 32; i++) s[i] = pvi_pad_norm(&rows), m[i] = 3;
+            PVT_IS(pvi_glm_kernel_isa[isa]->gain(&rows, 32, s, s, m), PVI_GAIN_ONE);
+            PVT_TRUE(pvi_gain(&rows, s[0]) == 1 && m[0] == 3 && m[31] == 3);
         }
 }
 
