@@ -20,8 +20,9 @@
  * ENDING    The process is ended (one line on stderr, then abort) where carrying on could release data or works on
  *   freed memory, and nowhere else: a handle that was freed before or is of another kind (best effort: a magic word
  *   in it, until its memory is used again); the floating-point environment cannot be set; the operating system
- *   gives a child no randomness in the middle of a run; an internal check of a sensitivity, a noise scale, a
- *   sampling rate or a planned release is false, which is a bug in a plug-in or in the library.
+ *   gives a child no randomness in the middle of a run; a check before a release is false, which is a bug in the
+ *   library or a plug-in (bounds of clipping and rows, sensitivity, noise, sampling rate, a sum or score that is no
+ *   number, a release that was not planned).
  * FREEING   `_free` takes NULL.  Results, models and data live on their own; free them, and strings, before their
  *   context.  pv_ctx_free before them logs a warning and takes effect with the last of them.
  * THREADS   A context and all that was made from it belong to one thread at a time; contexts of different threads
@@ -30,8 +31,9 @@
  *   the default floating-point environment and the locale "C".  A callback makes no call on the context it belongs
  *   to but pv_ctx_errmsg, and no C++ exception and no longjmp may leave it: catch what is thrown, return false,
  *   throw again behind the call.
- * FORK      A child may use its parent's handles if no thread was inside a call on them at the fork; it starts
- *   threads of its own and never draws its parent's noise (but with run.seed, which is for tests).
+ * FORK      A child may use its parent's handles if no other thread was inside a call on them at the fork, also
+ *   behind a callback that forked; it starts threads of its own and never draws its parent's noise (but with
+ *   run.seed, which is for tests).
  * STACK     64 KiB of stack are enough for every call.
  * FILES     What is written appears under its name complete or not at all (PATH.tmp.xxxxxx until then). */
 #ifndef PRIVET_H
