@@ -90,7 +90,7 @@ typedef struct pv_data pv_data;     /* where rows come from: files, memory, a st
 
 /* Where memory comes from.  get: n > 0 bytes, aligned as malloc's, any content, or NULL; put: never NULL.  Called
  * on the thread that makes a call, never on others; copied, but `self` must outlive the context and all made from
- * it. Not from here: what the C library takes for a thread's stack and for the buffer of a file that is being
+ * it.  Not from here: what the C library takes for a thread's stack and for the buffer of a file that is being
  * written, and the pages of the random generator, which stay out of core dumps and swap. */
 typedef struct pv_alloc {
     void *(*get)(void *self, size_t n);
@@ -121,26 +121,28 @@ PV_API void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user);
 /* ---- rows ---------------------------------------------------------------------- */
 /* Where rows come from.  What they mean (schema, bounds, row norm, labels) is said by the data.* settings of the
  * plan or model they are used with, for every source alike: a file and the same rows from memory give the same
- * digest, certificate and, with the same seed, the same weights. dense matrix  like a .npy file          CSR
- * like LIBSVM lines          Arrow, with a schema  like a CSV table With data.schema the columns of a matrix are
- * the schema's in order, the label's left out where labels come apart.  BORROWED: what a pv_data was made of must
- * stay alive until pv_data_free, and must not change while a call that was given the pv_data is under way.  This
- * is a privacy precondition: a row that changes between two releases can move them further than the noise was
- * made for.  float32 rows whose values lie side by side are read where they are, never copied; everything else is
- * encoded once per run. A pv_data may be used for several runs, one at a time; a stream or callback can be read
- * once. */
-typedef enum pv_type { /* of an array; values are pinned */
-                       PV_FLOAT32 = 1,
-                       PV_FLOAT64 = 2,
-                       PV_INT8 = 3,
-                       PV_INT16 = 4,
-                       PV_INT32 = 5,
-                       PV_INT64 = 6,
-                       PV_UINT8 = 7,
-                       PV_UINT16 = 8,
-                       PV_UINT32 = 9,
-                       PV_UINT64 = 10,
-                       PV_BOOL8 = 11 /* a byte: 0 or 1 */
+ * digest, certificate and, with the same seed, the same weights.
+ *   dense matrix  like a .npy file          CSR  like LIBSVM lines          Arrow, with a schema  like a CSV table
+ * With data.schema the columns of a matrix are the schema's in order, the label's left out where labels come apart.
+ *
+ * BORROWED: what a pv_data was made of must stay alive until pv_data_free, and must not change while a call that was
+ * given the pv_data is under way.  This is a privacy precondition: a row that changes between two releases can move
+ * them further than the noise was made for.  float32 rows whose values lie side by side are read where they are,
+ * never copied; everything else is encoded once per run.
+ * A pv_data may be used for several runs, one at a time; a stream or callback can be read once. */
+/* Of the values of an array.  Pinned: never renumbered, never reused. */
+typedef enum pv_type {
+    PV_FLOAT32 = 1,
+    PV_FLOAT64 = 2,
+    PV_INT8 = 3,
+    PV_INT16 = 4,
+    PV_INT32 = 5,
+    PV_INT64 = 6,
+    PV_UINT8 = 7,
+    PV_UINT16 = 8,
+    PV_UINT32 = 9,
+    PV_UINT64 = 10,
+    PV_BOOL8 = 11 /* a byte: 0 or 1 */
 } pv_type;
 /* A path as data.path takes it; n paths, whose rows follow one another. */
 PV_MUST pv_status pv_data_file(pv_ctx *ctx, const char *path, pv_data **out);
