@@ -20,8 +20,9 @@
  * ENDING    The process is ended (one line on stderr, then abort) where carrying on could release data or works on
  *   freed memory, and nowhere else: a handle that was freed before or is of another kind (best effort: a magic word
  *   in it, until its memory is used again); the floating-point environment cannot be set; the operating system
- *   gives a child no randomness in the middle of a run; an internal check of a sensitivity, a noise scale, a
- *   sampling rate or a planned release is false, which is a bug in a plug-in or in the library.
+ *   gives a child no randomness in the middle of a run; a check before a release is false, which is a bug in the
+ *   library or a plug-in (bounds of clipping and rows, sensitivity, noise, sampling rate, a sum or score that is no
+ *   number, a release that was not planned).
  * FREEING   `_free` takes NULL.  Results, models and data live on their own; free them, and strings, before their
  *   context.  pv_ctx_free before them logs a warning and takes effect with the last of them.
  * THREADS   A context and all that was made from it belong to one thread at a time; contexts of different threads
@@ -30,8 +31,9 @@
  *   the default floating-point environment and the locale "C".  A callback makes no call on the context it belongs
  *   to but pv_ctx_errmsg, and no C++ exception and no longjmp may leave it: catch what is thrown, return false,
  *   throw again behind the call.
- * FORK      A child may use its parent's handles if no thread was inside a call on them at the fork; it starts
- *   threads of its own and never draws its parent's noise (but with run.seed, which is for tests).
+ * FORK      A child may use its parent's handles if no other thread was inside a call on them at the fork, also
+ *   behind a callback that forked; it starts threads of its own and never draws its parent's noise (but with
+ *   run.seed, which is for tests).
  * STACK     64 KiB of stack are enough for every call.
  * FILES     What is written appears under its name complete or not at all (PATH.tmp.xxxxxx until then). */
 #ifndef PRIVET_H
@@ -88,7 +90,7 @@ typedef struct pv_data pv_data;     /* where rows come from: files, memory, a st
 
 /* Where memory comes from.  get: n > 0 bytes, aligned as malloc's, any content, or NULL; put: never NULL.  Called
  * on the thread that makes a call, never on others; copied, but `self` must outlive the context and all made from
- * it. Not from here: what the C library takes for a thread's stack and for the buffer of a file that is being
+ * it.  Not from here: what the C library takes for a thread's stack and for the buffer of a file that is being
  * written, and the pages of the random generator, which stay out of core dumps and swap. */
 typedef struct pv_alloc {
     void *(*get)(void *self, size_t n);
@@ -119,26 +121,28 @@ PV_API void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user);
 /* ---- rows ---------------------------------------------------------------------- */
 /* Where rows come from.  What they mean (schema, bounds, row norm, labels) is said by the data.* settings of the
  * plan or model they are used with, for every source alike: a file and the same rows from memory give the same
- * digest, certificate and, with the same seed, the same weights. dense matrix  like a .npy file          CSR
- * like LIBSVM lines          Arrow, with a schema  like a CSV table With data.schema the columns of a matrix are
- * the schema's in order, the label's left out where labels come apart.  BORROWED: what a pv_data was made of must
- * stay alive until pv_data_free, and must not change while a call that was given the pv_data is under way.  This
- * is a privacy precondition: a row that changes between two releases can move them further than the noise was
- * made for.  float32 rows whose values lie side by side are read where they are, never copied; everything else is
- * encoded once per run. A pv_data may be used for several runs, one at a time; a stream or callback can be read
- * once. */
-typedef enum pv_type { /* of an array; values are pinned */
-                       PV_FLOAT32 = 1,
-                       PV_FLOAT64 = 2,
-                       PV_INT8 = 3,
-                       PV_INT16 = 4,
-                       PV_INT32 = 5,
-                       PV_INT64 = 6,
-                       PV_UINT8 = 7,
-                       PV_UINT16 = 8,
-                       PV_UINT32 = 9,
-                       PV_UINT64 = 10,
-                       PV_BOOL8 = 11 /* a byte: 0 or 1 */
+ * digest, certificate and, with the same seed, the same weights.
+ *   dense matrix  like a .npy file          CSR  like LIBSVM lines          Arrow, with a schema  like a CSV table
+ * With data.schema the columns of a matrix are the schema's in order, the label's left out where labels come apart.
+ *
+ * BORROWED: what a pv_data was made of must stay alive until pv_data_free, and must not change while a call that was
+ * given the pv_data is under way.  This is a privacy precondition: a row that changes between two releases can move
+ * them further than the noise was made for.  float32 rows whose values lie side by side are read where they are,
+ * never copied; everything else is encoded once per run.
+ * A pv_data may be used for several runs, one at a time; a stream or callback can be read once. */
+/* Of the values of an array.  Pinned: never renumbered, never reused. */
+typedef enum pv_type {
+    PV_FLOAT32 = 1,
+    PV_FLOAT64 = 2,
+    PV_INT8 = 3,
+    PV_INT16 = 4,
+    PV_INT32 = 5,
+    PV_INT64 = 6,
+    PV_UINT8 = 7,
+    PV_UINT16 = 8,
+    PV_UINT32 = 9,
+    PV_UINT64 = 10,
+    PV_BOOL8 = 11 /* a byte: 0 or 1 */
 } pv_type;
 /* A path as data.path takes it; n paths, whose rows follow one another. */
 PV_MUST pv_status pv_data_file(pv_ctx *ctx, const char *path, pv_data **out);

@@ -162,6 +162,16 @@ static void put_answer(FILE *f, pv_ctx *ctx, asking fn, const char *request)
     pv_string_free(ctx, json);
 }
 
+/* Without a decimal sign and without rounding of the host's. */
+static void put_bits(FILE *f, const double *w, int64_t d)
+{
+    for (int64_t i = 0; i < d; i++) {
+        uint64_t bits;
+        memcpy(&bits, &w[i], sizeof bits);
+        fprintf(f, "%llx\n", (unsigned long long)bits);
+    }
+}
+
 static void put_model(FILE *f, pv_ctx *ctx, const char *optimizer)
 {
     pv_plan *plan;
@@ -184,11 +194,7 @@ static void put_model(FILE *f, pv_ctx *ctx, const char *optimizer)
         PVT_CHECK(pv_plan_set(plan, settings[i][0], settings[i][1]) == PV_OK, "%s", pv_ctx_errmsg(ctx));
     PVT_CHECK(pv_plan_run(plan, &r) == PV_OK, "%s", pv_ctx_errmsg(ctx));
     PVT_OK(pv_result_weights(r, w, 64, &d));
-    for (int64_t i = 0; i < d; i++) {
-        uint64_t bits;
-        memcpy(&bits, &w[i], sizeof bits);
-        fprintf(f, "%llx\n", (unsigned long long)bits); /* no decimal sign of the host */
-    }
+    put_bits(f, w, d);
     double eps;
     PVT_IS(pv_plan_epsilon(plan, 1.5, &eps), PV_E_ARG);
     fprintf(f, "%s\n", pv_ctx_errmsg(ctx));
@@ -209,6 +215,36 @@ static void put_model(FILE *f, pv_ctx *ctx, const char *optimizer)
     PVT_TRUE(in != NULL);
     for (int c; (c = fgetc(in)) != EOF;) fputc(c, f);
     fclose(in);
+}
+
+/* More digits than the fast path reads, on all threads: the C library decides. */
+static void put_long_digits(FILE *f, pv_ctx *ctx)
+{
+    char path[64];
+    double w[8];
+    int64_t d;
+    uint64_t seed = 1;
+    pv_plan *plan;
+    pv_result *r;
+    snprintf(path, sizeof path, "%s/digits", folder);
+    FILE *out = fopen(path, "w");
+    PVT_TRUE(out != NULL);
+    for (int i = 0; i < 3000; i++)
+        fprintf(out, "%d 1:0.%019llu%019llu\n", i % 2 ? 1 : -1, (unsigned long long)pvt_u64(&seed),
+                (unsigned long long)pvt_u64(&seed));
+    fclose(out);
+    const char *const settings[][2] = { { "data.path", path },      { "data.key_path", "none" },
+                                        { "data.chunk", "512" },    { "run.threads", "4" },
+                                        { "budget.delta", "1e-5" }, { "optimizer.steps", "2" },
+                                        { "run.seed", "1" } };
+    PVT_OK(pv_plan_create(ctx, &plan));
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        PVT_CHECK(pv_plan_set(plan, settings[i][0], settings[i][1]) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    PVT_CHECK(pv_plan_run(plan, &r) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    PVT_OK(pv_result_weights(r, w, 8, &d));
+    put_bits(f, w, d < 8 ? d : 8);
+    pv_result_free(r);
+    pv_plan_free(plan);
 }
 
 static void keep_line(void *user, pv_level level, const char *line)
@@ -234,6 +270,7 @@ static answers all_answers(void)
                "\"step\": 0.01, \"smooth\": 50, \"delta\": 1e-5}");
     put_model(f, ctx, "pgd");
     put_model(f, ctx, "tr");
+    put_long_digits(f, ctx);
     pv_ctx_free(ctx);
     fclose(f);
     return a;
@@ -351,6 +388,9 @@ static pv_status weights(pv_plan *plan, double *w)
 static void children_inherit_a_context(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_THREAD__
+    PVT_SKIP("ThreadSanitizer knows no threads of a child");
+#endif
     pv_ctx *ctx;
     PVT_OK(pv_ctx_create(NULL, &ctx));
     for (int seeded = 0; seeded < 2; seeded++) {
@@ -376,6 +416,40 @@ static void children_inherit_a_context(void **state)
         close(pipes[1]);
         pv_plan_free(plan);
     }
+    pv_ctx_free(ctx);
+}
+
+static bool fork_once(void *user, const char *what, double done, double total, double epsilon)
+{
+    pid_t *child = user;
+    (void)done, (void)total, (void)epsilon;
+    if (*child >= 0 || strcmp(what, "training") != 0) return true;
+    *child = fork();
+    if (*child == 0) alarm(60);
+    return true;
+}
+
+/* A child that was made by a callback comes back from it, and finishes the call without its parent's threads. */
+static void a_callback_may_fork(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    PVT_SKIP("ThreadSanitizer knows no threads of a child");
+#endif
+    pv_ctx *ctx;
+    double w[WEIGHTS];
+    pid_t child = -1;
+    int status;
+    PVT_OK(pv_ctx_create(NULL, &ctx));
+    pv_plan *plan = table_plan(ctx, "auto", "4");
+    PVT_OK(pv_plan_set(plan, "data.chunk", "64"));
+    pv_ctx_on_progress(ctx, fork_once, &child);
+    const pv_status s = weights(plan, w);
+    if (child == 0) _exit(s == PV_OK ? 0 : 1);
+    PVT_OK(s);
+    PVT_TRUE(child > 0 && waitpid(child, &status, 0) == child);
+    PVT_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child: status %#x", status);
+    pv_plan_free(plan);
     pv_ctx_free(ctx);
 }
 
@@ -437,6 +511,7 @@ int main(void)
         cmocka_unit_test(environments_are_put_aside_and_back),
         cmocka_unit_test(numbers_have_points_under_every_locale),
         cmocka_unit_test(children_inherit_a_context),
+        cmocka_unit_test(a_callback_may_fork),
         cmocka_unit_test(stopping_is_one_status),
     };
     return cmocka_run_group_tests(all, setup, teardown);

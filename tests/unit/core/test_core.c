@@ -23,6 +23,17 @@ static int teardown(void **state)
     return 0;
 }
 
+/* PV_OK leaves no message, whatever was tried; every failure has one. */
+static void a_call_ends_with_its_own_message(void **state)
+{
+    (void)state;
+    pvi_fail(ctx, PV_E_UNSUPPORTED, "this one does not do it, the next one may");
+    PVT_OK(pvi_done(ctx, PV_OK));
+    assert_string_equal(pv_ctx_errmsg(ctx), "");
+    PVT_IS(pvi_done(ctx, PV_E_NUMERIC), PV_E_NUMERIC);
+    assert_string_equal(pv_ctx_errmsg(ctx), pv_status_name(PV_E_NUMERIC));
+}
+
 static pv_status parse(const char *text, pv_arena *a, pvi_json **v)
 {
     return pvi_json_parse(ctx, a, "t", text, strlen(text), v);
@@ -272,6 +283,7 @@ static void messages_are_printable(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
+        cmocka_unit_test_setup_teardown(a_call_ends_with_its_own_message, setup, teardown),
         cmocka_unit_test_setup_teardown(json_round_trip, setup, teardown),
         cmocka_unit_test_setup_teardown(json_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers_round_trip, setup, teardown),

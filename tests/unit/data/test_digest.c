@@ -81,6 +81,12 @@ static void key_file(void **state)
     PVT_IS(warnings, 3);
     PVT_TRUE(strcmp(d, e) != 0);
 
+    t.cfg.key_path = "none"; /* asked for: the same, without a warning and without a file */
+    digest_of(text, d);
+    digest_of(text, e);
+    PVT_IS(warnings, 3);
+    PVT_TRUE(strcmp(d, e) != 0 && stat("none", &st) != 0);
+
     t.cfg.key_path = NULL;
     snprintf(home, sizeof home, "%s/new/deep", t.dir);
     PVT_IS(setenv("PRIVET_HOME", home, 1), 0);
