@@ -2,8 +2,8 @@
  *
  *   bench_memory [rows] [columns] [repeats] [threads]     default 1000000 50 3 1
  *
- * Prints one line per source: the best of the repeats, GB/s, and the ratio to copying the same bytes with memcpy, into
- * memory that has not been touched before, as the matrix is. */
+ * Prints one line per source: the best of the repeats, GB/s, and the ratio to copying the same bytes with memcpy,
+ * into memory that has not been touched before, as the matrix is. */
 #include <stdlib.h>
 #include <time.h>
 

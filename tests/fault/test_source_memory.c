@@ -1,5 +1,5 @@
-/* test_source_memory.c - rows from memory with the first, second, third ... allocation failing: an error, no leak, and
- * what was handed over is given back. */
+/* test_source_memory.c - rows from memory with the first, second, third ... allocation failing: an error, no leak,
+ * and what was handed over is given back. */
 #include "arrowtest.h"
 #include "memorytest.h"
 

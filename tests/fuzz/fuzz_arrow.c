@@ -1,6 +1,7 @@
-/* fuzz_arrow.c - any numbers as an Arrow stream: sizes, offsets, bitmaps, texts and indices as the bytes say, in buffers
- * exactly as long as the sizes demand: refused with one line, or rows inside the ball; the same twice; everything handed
- * out is given back.  Byte 0: settings; byte 1: columns and batches; then whatever is asked for, again from the start. */
+/* fuzz_arrow.c - any numbers as an Arrow stream: sizes, offsets, bitmaps, texts and indices as the bytes say, in
+ * buffers exactly as long as the sizes demand: refused with one line, or rows inside the ball; the same twice;
+ * everything handed out is given back.  Byte 0: settings; byte 1: columns and batches; then whatever is asked for,
+ * again from the start. */
 #include <errno.h>
 
 #include "data/data.h"

@@ -1,7 +1,7 @@
-/* fuzz_csr.c - any numbers as CSR rows in memory, in arrays exactly as long as the last row pointer says: refused with
- * one line, or rows inside the ball; the same twice, and the same from 32-bit and 64-bit indices.
- * Byte 0: settings; byte 1: rows; byte 2: columns; byte 3: values; then row pointers, columns, values, labels, a byte
- * each and again from the start. */
+/* fuzz_csr.c - any numbers as CSR rows in memory, in arrays exactly as long as the last row pointer says: refused
+ * with one line, or rows inside the ball; the same twice, and the same from 32-bit and 64-bit indices. Byte 0:
+ * settings; byte 1: rows; byte 2: columns; byte 3: values; then row pointers, columns, values, labels, a byte each
+ * and again from the start. */
 #include "data/data.h"
 #include "fuzz_rows.h"
 
