@@ -131,8 +131,11 @@ static pv_status reserve_all(pvi_builder *b, int64_t rows, int64_t entries, doub
     const size_t size = row_bytes(b);
     double more = fraction > 0 && fraction < 1 ? 1.1 / fraction : 1.0;
     if (b->cfg->rows > 0 && (double)rows * more > (double)b->cfg->rows) more = (double)b->cfg->rows / (double)rows;
-    const double r = fmax((double)rows * more, 1.5 * (double)b->rows),
-                 e = fmax((double)entries * more, 1.5 * (double)b->entries);
+    const double grow =
+        fraction > 0 ? 1.5 : 4.0; /* nothing is known of what follows: fewer moves, of pages not written */
+    const double known = b->apart ? (double)b->aparts : 0.0;
+    const double r = fmax(fmax((double)rows * more, grow * (double)b->rows), known),
+                 e = fmax((double)entries * more, grow * (double)b->entries);
     pv_status s = reserve(b, Y, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
     if (s == PV_OK) s = reserve(b, NORM, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
     if (s != PV_OK) return s;

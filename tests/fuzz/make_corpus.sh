@@ -58,6 +58,13 @@ array() { # name, settings, labels' type and values, rows' type, shape and value
 array npy/bytes '\0\1\2' '|u1' '\3\11' '|u1' '(2, 3)' 'abcdef'
 array npy/floats '\0\1\1' '<f4' '\0\0\0\0\0\0\200\077' '<f4' '(2, 2)' '\0\0\200\077\0\0\0\100\0\0\0\0\0\0\200\277'
 array npy/images '\0\1\13' '|i1' '\0\1' '|u1' '(2, 2, 2, 3)' 'abcdefghijklmnopqrstuvwx'
+# CSR rows: settings, rows, columns, values, then numbers.  Arrow: settings, columns and batches, then numbers.
+put csr/plain '\0\5\20\14' '\0\1\2\3\2\1\200\300\100\220\260'
+put csr/narrow '\61\5\77\14' '\0\1\2\3\2\1\200\300\100'
+put csr/odd '\12\3\10\6' '\17\0\1\2\3\4\5\6\7'
+put arrow/table '\0\222' '\1\12\1\14\1\14\1\0\1abcdefghijklmnopqrstuvwxyz'
+put arrow/words '\20\230' '\3\12\1\1\4\14\14\1\0\1\2\3\4\5\6\7'
+put arrow/plain '\3\231' '\2\11\1\4\1\1\1\1\1\0\1\2\3'
 printf '\0\0\0\1\2\3\11abc' >"$folder/cifar/whole"
 printf '\0\5\0\1\2\3' >"$folder/cifar/cut"
 # Trees of events, settings (\0: JSON, otherwise lines), vertices of a hull in three dimensions, any JSON.

@@ -137,14 +137,28 @@ static bool slow_cell(worker *w, int64_t column, int64_t r, slot *out)
 }
 
 /* ---- one column ------------------------------------------------------------------------------------------------ */
+/* Two at a time, since compilers make a loop of single comparisons out of a reduction by them. */
+static bool all_within(const double *v, int64_t n, double lo, double hi)
+{
+    typedef double pair __attribute__((vector_size(16)));
+    typedef int64_t truth __attribute__((vector_size(16)));
+    const pair low = { lo, lo }, high = { hi, hi };
+    truth in = { -1, -1 };
+    int64_t j = 0;
+    for (; j + 2 <= n; j += 2) {
+        pair x;
+        memcpy(&x, v + j, sizeof x);
+        in &= (x >= low) & (x <= high);
+    }
+    return (in[0] & in[1]) != 0 && (j == n || (v[j] >= lo && v[j] <= hi));
+}
+
 /* Which of n numbers need a closer look: outside the bounds, not finite, or a number that stands for no value. */
 static uint64_t unusual(const pvi_schema *sc, const pvi_column *col, const double *v, int64_t n)
 {
     const double lo = col->lo, hi = col->hi;
-    int out = 0;
     uint64_t mask = 0;
-    for (int64_t j = 0; j < n; j++) out |= !((v[j] >= lo) & (v[j] <= hi));
-    if (!out && !sc->numeric_missing) return 0;
+    if (!sc->numeric_missing && all_within(v, n, lo, hi)) return 0;
     for (int64_t j = 0; j < n; j++) mask |= (uint64_t) !((v[j] >= lo) & (v[j] <= hi)) << j;
     for (int64_t k = 0; k < sc->missing.count && sc->numeric_missing; k++)
         for (int64_t j = 0; j < n; j++) mask |= (uint64_t)(v[j] == sc->missing.word[k].num) << j;
@@ -155,6 +169,15 @@ static void put(const pvi_table *t, pvi_block *b, int64_t r, int64_t k, slot s)
 {
     b->seg.val[r * t->slots + k] = s.val;
     if (!t->whole) b->seg.idx[r * t->slots + k] = s.code;
+}
+
+/* What the next column will read: it begins somewhere else, which the processor cannot know. */
+static void fetch(const pvi_cells *c, int64_t i, int64_t n)
+{
+    if (c->kind == PVI_CELL_NONE || c->kind >= PVI_CELL_HALF || c->stride != 1) return;
+    const int64_t size = pvi_type_size((pv_type)c->kind);
+    const char *at = (const char *)c->at + i * size;
+    for (int64_t k = 0; k < n * size; k += 64) __builtin_prefetch(at + k);
 }
 
 static void number_column(worker *w, int64_t column, int64_t k)
@@ -168,6 +191,7 @@ static void number_column(worker *w, int64_t column, int64_t k)
         const int64_t n = w->b->rows - r < LANE ? w->b->rows - r : LANE;
         double v[LANE];
         float x[LANE];
+        if (column + 1 < t->sc->count) fetch(&t->cells[column + 1], w->b->first + r, n);
         pvi_cells_numbers(c, w->b->first + r, n, v);
         uint64_t look = unusual(t->sc, col, v, n) | pvi_cells_null(c, w->b->first + r, n);
         if (plain)
