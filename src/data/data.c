@@ -143,10 +143,11 @@ static const pvi_data_ops files_ops = { .close = close_files };
 
 pv_status pv_data_files(pv_ctx *ctx, const char *const *paths, int64_t n, pv_data **out)
 {
-    PVI_FENV;
-    if (!ctx || !out) return PV_E_ARG;
-    *out = NULL;
-    if (!paths || n < 1 || n > INT32_MAX) return pvi_fail(ctx, PV_E_ARG, "files: at least one path is needed");
+    if (out) *out = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, paths);
+    PVI_NEEDS(ctx, out);
+    if (n < 1 || n > INT32_MAX) return pvi_fail(ctx, PV_E_ARG, "files: at least one path is needed");
     for (int64_t i = 0; i < n; i++)
         if (!paths[i] || !*paths[i]) return pvi_fail(ctx, PV_E_ARG, "files: path %lld is empty", (long long)i + 1);
     pv_data *d = NULL;
@@ -164,15 +165,18 @@ pv_status pv_data_files(pv_ctx *ctx, const char *const *paths, int64_t n, pv_dat
 
 pv_status pv_data_file(pv_ctx *ctx, const char *path, pv_data **out)
 {
-    PVI_FENV;
+    if (out) *out = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, path);
+    PVI_NEEDS(ctx, out);
     return pv_data_files(ctx, &path, 1, out);
 }
 
 /* ---- labels that come apart ------------------------------------------------- */
-static pv_status check_labels(pv_data *d, bool there, int64_t n)
+static pv_status check_labels(pv_data *d, int64_t n)
 {
     const char *name = d->ops->name ? d->ops->name : "files";
-    if (!there || n < 1) return pvi_fail(d->ctx, PV_E_ARG, "%s: no labels were given", name);
+    if (n < 1) return pvi_fail(d->ctx, PV_E_ARG, "%s: no labels were given", name);
     if (d->rows >= 0 && n != d->rows)
         return pvi_fail(d->ctx, PV_E_ARG, "%s: %lld labels for %lld rows", name, (long long)n, (long long)d->rows);
     return PV_OK;
@@ -180,9 +184,9 @@ static pv_status check_labels(pv_data *d, bool there, int64_t n)
 
 pv_status pv_data_labels(pv_data *d, const void *y, pv_type type, int64_t n)
 {
-    PVI_FENV;
-    if (!d) return PV_E_ARG;
-    const pv_status s = check_labels(d, y != NULL, n);
+    PVI_CALL(d, PVI_DATA);
+    PVI_NEEDS(d->ctx, y);
+    const pv_status s = check_labels(d, n);
     if (s != PV_OK) return s;
     if (!pvi_type_size(type)) return pvi_fail(d->ctx, PV_E_ARG, "labels: %d is no type of values", (int)type);
     d->y = y;
@@ -194,9 +198,9 @@ pv_status pv_data_labels(pv_data *d, const void *y, pv_type type, int64_t n)
 
 pv_status pv_data_label_words(pv_data *d, const char *const *y, int64_t n)
 {
-    PVI_FENV;
-    if (!d) return PV_E_ARG;
-    const pv_status s = check_labels(d, y != NULL, n);
+    PVI_CALL(d, PVI_DATA);
+    PVI_NEEDS(d->ctx, y);
+    const pv_status s = check_labels(d, n);
     if (s != PV_OK) return s;
     for (int64_t i = 0; i < n; i++)
         if (!y[i]) return pvi_fail(d->ctx, PV_E_ARG, "labels: label %lld is NULL", (long long)i + 1);

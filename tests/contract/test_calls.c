@@ -6,6 +6,7 @@ static pv_ctx *ctx;
 static pv_plan *plan;
 static pv_result *result;
 static pv_model *model;
+static pv_data *rows; /* the file once more */
 static char folder[] = "/tmp/privet_calls_XXXXXX", table[64], schema[64], file[64], scores[64];
 static const char account_request[] = "{\"mechanism\": \"gaussian\", \"z\": 2, \"delta\": 1e-5}";
 static const char calibrate_request[] = "{\"mechanism\": \"gaussian\", \"epsilon\": 1, \"delta\": 1e-5}";
@@ -216,6 +217,201 @@ static pv_status call_epochs(unsigned null, bool bad)
     return pv_epochs(P(0, ctx), P(1, bad ? "{" : epochs_request), P(2, &json));
 }
 
+/* ---- rows, and calls that take them ------------------------------------------------------------------------ */
+
+static const float x[2][2] = { { 1, 2 }, { 3, 4 } };
+static const int32_t ptr[] = { 0, 1, 2 }, idx[] = { 0, 1 }, y[] = { -1, 1 };
+static const char *const words[] = { "no", "yes" };
+
+/* What the call made is freed; after a failure, what it left. */
+static pv_status made(pv_status s, pv_data *d, bool out)
+{
+    if (s == PV_OK) pv_data_free(d);
+    handle = s == PV_OK || !out ? NULL : d;
+    return s;
+}
+
+static pv_status call_data_file(unsigned null, bool bad)
+{
+    pv_data *d = NOT_NULL;
+    const pv_status s = pv_data_file(P(0, ctx), P(1, bad ? "" : table), P(2, &d));
+    return made(s, d, !(null & 4));
+}
+
+static pv_status call_data_files(unsigned null, bool bad)
+{
+    pv_data *d = NOT_NULL;
+    const char *const paths[] = { table, table };
+    const pv_status s = pv_data_files(P(0, ctx), P(1, paths), bad ? 0 : 2, P(2, &d));
+    return made(s, d, !(null & 4));
+}
+
+static pv_status call_data_dense(unsigned null, bool bad)
+{
+    pv_data *d = NOT_NULL;
+    const pv_status s = pv_data_dense(P(0, ctx), P(1, x), PV_FLOAT32, 2, 2, bad ? -2 : 2, 1, P(2, &d));
+    return made(s, d, !(null & 4));
+}
+
+static pv_status call_data_csr(unsigned null, bool bad)
+{
+    pv_data *d = NOT_NULL;
+    const pv_status s =
+        pv_data_csr(P(0, ctx), bad ? 0 : 2, 2, P(1, ptr), PV_INT32, idx, PV_INT32, x, PV_FLOAT32, P(2, &d));
+    return made(s, d, !(null & 4));
+}
+
+static int streams; /* that were made and not released */
+
+static void release_stream(struct ArrowArrayStream *s)
+{
+    s->release = NULL;
+    streams--;
+}
+
+static int no_schema(struct ArrowArrayStream *s, struct ArrowSchema *out)
+{
+    (void)s, (void)out;
+    return 5;
+}
+
+static int no_batch(struct ArrowArrayStream *s, struct ArrowArray *out)
+{
+    (void)s, (void)out;
+    return 5;
+}
+
+static pv_status call_data_arrow(unsigned null, bool bad)
+{
+    pv_data *d = NOT_NULL;
+    struct ArrowArrayStream stream = { bad ? NULL : no_schema, no_batch, NULL, release_stream, NULL };
+    streams += !(null & 2);
+    const pv_status s = pv_data_arrow(P(0, ctx), P(1, &stream), P(2, &d));
+    made(s, d, !(null & 4));
+    PVT_IS(streams, 0); /* released with the handle, or by the call that failed */
+    return s;
+}
+
+static pv_status no_more(void *user, pv_batch *batch)
+{
+    (void)user, (void)batch;
+    return PV_DONE;
+}
+
+static pv_status call_data_batches(unsigned null, bool bad)
+{
+    pv_data *d = NOT_NULL;
+    const pv_status s =
+        pv_data_batches(P(0, ctx), P(1, no_more), NULL, bad ? 0 : -1, 2, PV_FLOAT32, PV_INT32, P(2, &d));
+    return made(s, d, !(null & 4));
+}
+
+static pv_data *two_rows(void)
+{
+    pv_data *d;
+    PVT_OK(pv_data_dense(ctx, x, PV_FLOAT32, 2, 2, 2, 1, &d));
+    return d;
+}
+
+static pv_status call_data_labels(unsigned null, bool bad)
+{
+    pv_data *d = two_rows();
+    const pv_status s = pv_data_labels(P(0, d), P(1, y), PV_INT32, bad ? 3 : 2);
+    return pv_data_free(d), s;
+}
+
+static pv_status call_data_label_words(unsigned null, bool bad)
+{
+    pv_data *d = two_rows();
+    const pv_status s = pv_data_label_words(P(0, d), P(1, words), bad ? 3 : 2);
+    return pv_data_free(d), s;
+}
+
+static pv_status call_plan_set_f64(unsigned null, bool bad)
+{
+    return pv_plan_set_f64(P(0, plan), P(1, "budget.epsilon"), bad ? NAN : 10.0);
+}
+
+static pv_status call_plan_set_i64(unsigned null, bool bad)
+{
+    return pv_plan_set_i64(P(0, plan), P(1, "optimizer.steps"), bad ? INT64_MIN : 3);
+}
+
+static pv_status call_plan_cost_on(unsigned null, bool bad)
+{
+    pv_cost c = { .rows = -1 };
+    spoil(plan, bad);
+    const pv_status s = pv_plan_cost_on(P(0, plan), rows, P(1, &c));
+    mend(plan, bad);
+    if (s != PV_OK && !(null & 2)) PVT_IS(c.rows, 0);
+    return s;
+}
+
+static pv_status call_plan_run_on(unsigned null, bool bad)
+{
+    pv_result *r = NOT_NULL;
+    spoil(plan, bad);
+    const pv_status s = pv_plan_run_on(P(0, plan), P(1, rows), P(2, &r));
+    mend(plan, bad);
+    if (s == PV_OK) pv_result_free(r);
+    handle = s == PV_OK ? NULL : null & 4 ? NULL : r;
+    return s;
+}
+
+static pv_status call_result_cost(unsigned null, bool bad)
+{
+    pv_cost c = { .rows = -1 };
+    (void)bad;
+    return pv_result_cost(P(0, result), P(1, &c));
+}
+
+static pv_status call_result_model(unsigned null, bool bad)
+{
+    pv_model *m = NOT_NULL;
+    (void)bad;
+    const pv_status s = pv_result_model(P(0, result), P(1, &m));
+    if (s == PV_OK) pv_model_free(m);
+    handle = s == PV_OK ? NULL : null & 2 ? NULL : m;
+    return s;
+}
+
+static pv_status call_model_describe(unsigned null, bool bad)
+{
+    pv_model_info info;
+    (void)bad;
+    return pv_model_describe(P(0, model), P(1, &info));
+}
+
+static pv_status call_model_class(unsigned null, bool bad)
+{
+    return pv_model_class(P(0, model), bad ? 2 : 1, P(1, &text));
+}
+
+static pv_status call_model_predict_on(unsigned null, bool bad)
+{
+    static float score[300];
+    const pv_predictions into = { bad ? 299 : 300, score, NULL, NULL };
+    return pv_model_predict_on(P(0, model), P(1, rows), P(2, &into));
+}
+
+static pv_status call_model_eval_on(unsigned null, bool bad)
+{
+    pv_data *d = bad ? two_rows() : NULL;
+    const pv_status s = pv_model_eval_on(P(0, model), bad ? d : P(1, rows), P(2, &json));
+    return pv_data_free(d), s;
+}
+
+static bool take(void *user, const char *some, size_t size)
+{
+    (void)some, (void)size;
+    return user == NULL;
+}
+
+static pv_status call_model_predict_to(unsigned null, bool bad)
+{
+    return pv_model_predict_to(P(0, model), P(1, rows), P(2, take), bad ? file : NULL);
+}
+
 /* name; pointers, the handle included; status of the bad value (0: there is none); the first pointer that may be NULL
  * in a test (pv_ctx_create has no handle) */
 typedef struct call {
@@ -254,13 +450,32 @@ static const call calls[] = {
     { "pv_calibrate", call_calibrate, 3, PV_E_FORMAT },
     { "pv_curve", call_curve, 3, PV_E_FORMAT },
     { "pv_epochs", call_epochs, 3, PV_E_FORMAT },
+    { "pv_data_file", call_data_file, 3, PV_E_ARG },
+    { "pv_data_files", call_data_files, 3, PV_E_ARG },
+    { "pv_data_dense", call_data_dense, 3, PV_E_ARG },
+    { "pv_data_csr", call_data_csr, 3, PV_E_ARG },
+    { "pv_data_arrow", call_data_arrow, 3, PV_E_ARG },
+    { "pv_data_batches", call_data_batches, 3, PV_E_ARG },
+    { "pv_data_labels", call_data_labels, 2, PV_E_ARG },
+    { "pv_data_label_words", call_data_label_words, 2, PV_E_ARG },
+    { "pv_plan_set_f64", call_plan_set_f64, 2, PV_E_PARAM },
+    { "pv_plan_set_i64", call_plan_set_i64, 2, PV_OK },
+    { "pv_plan_cost_on", call_plan_cost_on, 2, PV_E_PARAM },
+    { "pv_plan_run_on", call_plan_run_on, 3, PV_E_PARAM },
+    { "pv_result_cost", call_result_cost, 2, PV_OK },
+    { "pv_result_model", call_result_model, 2, PV_OK },
+    { "pv_model_describe", call_model_describe, 2, PV_OK },
+    { "pv_model_class", call_model_class, 2, PV_E_ARG },
+    { "pv_model_predict_on", call_model_predict_on, 3, PV_E_ARG },
+    { "pv_model_eval_on", call_model_eval_on, 3, PV_E_FORMAT },
+    { "pv_model_predict_to", call_model_predict_to, 3, PV_E_IO },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 /* Calls that return no status, or (pv_smooth_factors) have no context: below. */
-static const char *const others[] = { "pv_cleanup",       "pv_ctx_errmsg",  "pv_ctx_free",    "pv_ctx_on_log",
-                                      "pv_model_free",    "pv_plan_free",   "pv_result_free", "pv_ctx_on_progress",
-                                      "pv_version",       "pv_string_free", "pv_status_name", "pv_version_number",
-                                      "pv_smooth_factors" };
+static const char *const others[] = { "pv_cleanup",        "pv_ctx_errmsg",  "pv_ctx_free",    "pv_ctx_on_log",
+                                      "pv_model_free",     "pv_plan_free",   "pv_result_free", "pv_ctx_on_progress",
+                                      "pv_version",        "pv_string_free", "pv_status_name", "pv_version_number",
+                                      "pv_smooth_factors", "pv_data_rows",   "pv_data_free" };
 
 static int setup(void **state)
 {
@@ -282,6 +497,7 @@ static int setup(void **state)
     PVT_OK(pv_result_save(result, file));
     PVT_OK(pv_model_load(ctx, file, &model));
     PVT_OK(pv_model_set(model, "data.key_path", "none"));
+    PVT_OK(pv_data_file(ctx, table, &rows));
     return 0;
 }
 
@@ -289,6 +505,7 @@ static int teardown(void **state)
 {
     (void)state;
     char command[64];
+    pv_data_free(rows);
     pv_model_free(model);
     pv_result_free(result);
     pv_plan_free(plan);
@@ -315,10 +532,11 @@ static void expect_empty(const char *name, unsigned null)
 
 static bool writes(const char *name, const char *what)
 {
-    static const char *const text_out[] = { "pv_result_certificate", "pv_model_certificate", "pv_model_schema" };
+    static const char *const text_out[] = { "pv_result_certificate", "pv_model_certificate", "pv_model_schema",
+                                            "pv_model_class" };
     static const char *const json_out[] = { "pv_plan_dump", "pv_plan_cost", "pv_result_summary", "pv_model_eval",
                                             "pv_verify",    "pv_list",      "pv_account",        "pv_calibrate",
-                                            "pv_curve",     "pv_epochs" };
+                                            "pv_curve",     "pv_epochs",    "pv_model_eval_on" };
     if (*what == 't')
         for (size_t i = 0; i < sizeof text_out / sizeof *text_out; i++)
             if (strcmp(text_out[i], name) == 0) return true;
@@ -403,6 +621,8 @@ static void calls_without_a_status(void **state)
     pv_plan_free(NULL);
     pv_result_free(NULL);
     pv_model_free(NULL);
+    pv_data_free(NULL);
+    PVT_IS(pv_data_rows(NULL), -1);
     pv_string_free(ctx, NULL);
     pv_string_free(NULL, NULL);
     pv_ctx_on_log(NULL, NULL, NULL);

@@ -269,22 +269,23 @@ static const pvi_data_ops arrow_ops = {
     .name = "Arrow stream", .read = read_rows, .close = close_stream, .once = true
 };
 
+static pv_status open_stream(pv_ctx *ctx, const struct ArrowArrayStream *stream, pv_data **out)
+{
+    PVI_CALL(ctx, PVI_CTX);
+    if (!out || !stream) return pvi_fail(ctx, PV_E_ARG, "pv_data_arrow: %s is NULL", out ? "stream" : "out");
+    if (!stream->release) return pvi_fail(ctx, PV_E_ARG, "Arrow stream: it has been released");
+    if (!stream->get_schema || !stream->get_next)
+        return pvi_fail(ctx, PV_E_ARG, "Arrow stream: a function of it is NULL");
+    const pv_status s = pvi_data_create(ctx, &arrow_ops, -1, out);
+    if (s == PV_OK) (*out)->of.arrow = *stream;
+    return s;
+}
+
 pv_status pv_data_arrow(pv_ctx *ctx, struct ArrowArrayStream *stream, pv_data **out)
 {
-    PVI_FENV;
-    pv_status s = PV_OK;
     if (out) *out = NULL;
-    if (!ctx || !out) s = PV_E_ARG;
-    else if (!stream || !stream->release)
-        s = pvi_fail(ctx, PV_E_ARG, "Arrow stream: there is none, or it has been released");
-    else if (!stream->get_schema || !stream->get_next)
-        s = pvi_fail(ctx, PV_E_ARG, "Arrow stream: a function of it is NULL");
-    if (s == PV_OK) s = pvi_data_create(ctx, &arrow_ops, -1, out);
-    if (s == PV_OK) {
-        (*out)->of.arrow = *stream;
-        stream->release = NULL; /* moved, as the interface has it */
-    } else if (stream && stream->release) {
-        stream->release(stream);
-    }
+    const pv_status s = open_stream(ctx, stream, out);
+    if (s == PV_OK) stream->release = NULL; /* moved, as the interface has it */
+    else if (stream && stream->release) stream->release(stream);
     return s;
 }

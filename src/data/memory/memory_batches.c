@@ -133,10 +133,10 @@ static const pvi_data_ops batches_ops = { .name = "batches", .read = read_rows, 
 pv_status pv_data_batches(pv_ctx *ctx, pv_batch_fn next, void *user, int64_t rows, int64_t columns, pv_type type,
                           pv_type y_type, pv_data **out)
 {
-    PVI_FENV;
-    if (!ctx || !out) return PV_E_ARG;
-    *out = NULL;
-    if (!next) return pvi_fail(ctx, PV_E_ARG, "batches: there is no callback");
+    if (out) *out = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, next);
+    PVI_NEEDS(ctx, out);
     if (rows < 1 && rows != -1)
         return pvi_fail(ctx, PV_E_ARG, "batches: %lld rows: at least one is needed, or -1 if unknown",
                         (long long)rows);

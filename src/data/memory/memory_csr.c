@@ -164,9 +164,10 @@ static bool is_index(pv_type t)
 pv_status pv_data_csr(pv_ctx *ctx, int64_t rows, int64_t columns, const void *ptr, pv_type ptr_type, const void *idx,
                       pv_type idx_type, const void *val, pv_type val_type, pv_data **out)
 {
-    PVI_FENV;
-    if (!ctx || !out) return PV_E_ARG;
-    *out = NULL;
+    if (out) *out = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, ptr);
+    PVI_NEEDS(ctx, out);
     if (!is_index(ptr_type) || !is_index(idx_type))
         return pvi_fail(ctx, PV_E_ARG, "CSR rows: row pointers and columns are PV_INT32 or PV_INT64");
     if (!pvi_type_is_float(val_type)) return pvi_fail(ctx, PV_E_ARG, "CSR rows: values are PV_FLOAT32 or PV_FLOAT64");
@@ -174,7 +175,6 @@ pv_status pv_data_csr(pv_ctx *ctx, int64_t rows, int64_t columns, const void *pt
         return pvi_fail(ctx, PV_E_ARG, "CSR rows: %lld rows: at least one is needed", (long long)rows);
     if (columns < 1 || columns > INT32_MAX)
         return pvi_fail(ctx, PV_E_ARG, "CSR rows: %lld columns: 1 to 2147483647 can be", (long long)columns);
-    if (!ptr) return pvi_fail(ctx, PV_E_ARG, "CSR rows: no row pointers: the pointer is NULL");
     const pv_status s = pvi_data_create(ctx, &csr_ops, rows, out);
     if (s == PV_OK) (*out)->of.csr = (pvi_data_csr) { ptr, idx, val, ptr_type, idx_type, val_type, columns };
     return s;

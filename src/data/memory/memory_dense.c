@@ -218,10 +218,11 @@ pv_status pvi_dense_check(pv_ctx *ctx, const char *name, const pvi_data_dense *d
 pv_status pv_data_dense(pv_ctx *ctx, const void *x, pv_type type, int64_t rows, int64_t columns, int64_t row_stride,
                         int64_t column_stride, pv_data **out)
 {
-    PVI_FENV;
+    if (out) *out = NULL;
+    PVI_CALL(ctx, PVI_CTX);
+    PVI_NEEDS(ctx, x);
+    PVI_NEEDS(ctx, out);
     const pvi_data_dense d = { x, type, columns, row_stride, column_stride };
-    if (!ctx || !out) return PV_E_ARG;
-    *out = NULL;
     pv_status s = pvi_dense_check(ctx, dense_ops.name, &d, rows);
     if (s == PV_OK) s = pvi_data_create(ctx, &dense_ops, rows, out);
     if (s == PV_OK) (*out)->of.dense = d;

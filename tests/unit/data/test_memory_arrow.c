@@ -494,8 +494,8 @@ static void streams_that_fail(void **state)
     s.get_next = NULL;
     mt_refused(&t, pv_data_arrow(t.d.ctx, &s, &d), "Arrow stream: a function of it is NULL");
     PVT_TRUE(d == NULL && s.release == NULL && at_live == 0); /* given back although the call failed */
-    mt_refused(&t, pv_data_arrow(t.d.ctx, &s, &d), "Arrow stream: there is none, or it has been released");
-    mt_refused(&t, pv_data_arrow(t.d.ctx, NULL, &d), "Arrow stream: there is none, or it has been released");
+    mt_refused(&t, pv_data_arrow(t.d.ctx, &s, &d), "Arrow stream: it has been released");
+    mt_refused(&t, pv_data_arrow(t.d.ctx, NULL, &d), "pv_data_arrow: stream is NULL");
     s = at_stream(&small_table);
     PVT_IS(pv_data_arrow(NULL, &s, &d), PV_E_ARG);
     PVT_IS(at_live, 0);

@@ -286,7 +286,7 @@ static void bad_arguments(void **state)
         mt_refused(&t, call, text);                                                                                  \
         PVT_TRUE(d == NULL);                                                                                         \
     } while (0)
-    REFUSED(pv_data_batches(t.d.ctx, NULL, &f, -1, P, PV_FLOAT64, PV_INT8, &d), "batches: there is no callback");
+    REFUSED(pv_data_batches(t.d.ctx, NULL, &f, -1, P, PV_FLOAT64, PV_INT8, &d), "pv_data_batches: next is NULL");
     REFUSED(pv_data_batches(t.d.ctx, next, &f, 0, P, PV_FLOAT64, PV_INT8, &d),
             "batches: 0 rows: at least one is needed, or -1 if unknown");
     REFUSED(pv_data_batches(t.d.ctx, next, &f, -2, P, PV_FLOAT64, PV_INT8, &d),

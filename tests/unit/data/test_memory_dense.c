@@ -193,7 +193,7 @@ static void bad_labels(void **state)
     PVT_OK(pv_data_dense(t.d.ctx, x, PV_FLOAT32, 3, 1, 1, 1, &d));
     mt_fails(&t, d, PV_E_FORMAT, "dense rows: no labels: pv_data_labels or pv_data_label_words gives them");
     mt_refused(&t, pv_data_labels(d, two, PV_FLOAT64, 2), "dense rows: 2 labels for 3 rows");
-    mt_refused(&t, pv_data_labels(d, NULL, PV_FLOAT64, 3), "dense rows: no labels were given");
+    mt_refused(&t, pv_data_labels(d, NULL, PV_FLOAT64, 3), "pv_data_labels: y is NULL");
     mt_refused(&t, pv_data_labels(d, two, (pv_type)0, 3), "labels: 0 is no type of values");
     mt_refused(&t, pv_data_labels(d, two, (pv_type)99, 3), "labels: 99 is no type of values");
     mt_refused(&t, pv_data_label_words(d, hole, 3), "labels: label 2 is NULL");
@@ -398,7 +398,7 @@ static void bad_arguments(void **state)
     REFUSED(pv_data_dense(t.d.ctx, x, PV_FLOAT32, 0, 1, 1, 1, &d), "dense rows: 0 rows: at least one is needed");
     REFUSED(pv_data_dense(t.d.ctx, x, PV_FLOAT32, -4, 1, 1, 1, &d), "dense rows: -4 rows: at least one is needed");
     REFUSED(pv_data_dense(t.d.ctx, x, PV_FLOAT32, 1, 0, 1, 1, &d), "dense rows: 0 columns: 1 to 2147483647 can be");
-    REFUSED(pv_data_dense(t.d.ctx, NULL, PV_FLOAT32, 1, 1, 1, 1, &d), "dense rows: no values: the pointer is NULL");
+    REFUSED(pv_data_dense(t.d.ctx, NULL, PV_FLOAT32, 1, 1, 1, 1, &d), "pv_data_dense: x is NULL");
     REFUSED(pv_data_dense(t.d.ctx, x, PV_FLOAT32, 1, 1, -1, 1, &d), "dense rows: a negative stride");
     REFUSED(pv_data_dense(t.d.ctx, x, PV_FLOAT32, 1, 1, 1, -1, &d), "dense rows: a negative stride");
     REFUSED(pv_data_dense(t.d.ctx, x, (pv_type)12, 1, 1, 1, 1, &d), "dense rows: 12 is no type of values");
