@@ -84,8 +84,8 @@ static void make_values(void)
         v.u16[i] = (uint16_t)mt_uniform(&s, 0, 65535);
         v.u32[i] = (uint32_t)mt_uniform(&s, 0, 4e9);
         v.u64[i] = (uint64_t)mt_uniform(&s, 0, 1.8e19);
-        v.f32[i] = i % 9 ? (float)mt_uniform(&s, -1, 1) : 0.0f;
-        v.f64[i] = i % 9 ? mt_uniform(&s, -1, 1) : 0.0;
+        v.f32[i] = i % 9 ? (float)mt_uniform(&s, -1, 1) : i % 2 ? -0.0f : 0.0f;
+        v.f64[i] = i % 9 ? mt_uniform(&s, -1, 1) : i % 2 ? -0.0 : 0.0;
         v.half[i] = half_bits[i % 5];
         v.bit[i] = mt_uniform(&s, 0, 1) < 0.5;
         v.null[i] = i % 13 == 5;

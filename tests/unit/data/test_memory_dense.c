@@ -182,6 +182,26 @@ static void labels(void **state)
     pv_data_free(d);
 }
 
+/* More labels than are remembered at a time. */
+static void many_labels(void **state)
+{
+    (void)state;
+    enum { CLASSES = 500 };
+    static char text[CLASSES * 8];
+    static int16_t label[3 * CLASSES];
+    static float ones[3 * CLASSES];
+    pv_data *d;
+    for (int i = 0; i < CLASSES; i++) sprintf(text + strlen(text), "%s%d", i ? "," : "", 3 * i - 200);
+    for (int i = 0; i < 3 * CLASSES; i++) label[i] = (int16_t)(3 * (i * 7 % CLASSES) - 200), ones[i] = 1;
+    t.d.cfg.labels = text;
+    PVT_OK(pv_data_dense(t.d.ctx, ones, PV_FLOAT32, 3 * CLASSES, 1, 1, 1, &d));
+    PVT_OK(pv_data_labels(d, label, PV_INT16, 3 * CLASSES));
+    pvi_matrix *m = mt_load(&t, d);
+    for (int i = 0; i < 3 * CLASSES; i++) PVT_TRUE(m->y[i] == (float)(i * 7 % CLASSES));
+    pvi_matrix_free(m);
+    pv_data_free(d);
+}
+
 static void bad_labels(void **state)
 {
     (void)state;
@@ -249,15 +269,16 @@ static void bad_rows(void **state)
 
 /* ---- with a schema ------------------------------------------------------------ */
 #define SCHEMA(number)                                                                                               \
-    "{\"missing\": [\"\", \"-9\"], \"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": -1, \"max\": 1, "  \
+    "{\"missing\": [\"\", \"1\"], \"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": -1, \"max\": 1, "   \
     "\"missing\": \"middle\"}, {\"name\": \"id\", \"type\": \"ignore\"}, {\"name\": \"b\", \"type\": \"" number      \
     "\", \"min\": 0, \"max\": 7, \"missing\": \"zero\", \"outside\": \"clamp\"}, {\"name\": \"c\", \"type\": "       \
     "\"category\", \"values\": [\"0\", [\"1.0\", \"one\"], \"2.5\"]}, {\"name\": \"y\", \"type\": \"label\", "       \
     "\"values\": "                                                                                                   \
     "[\"no\", [\"1\", \"yes\"], \"2\"]}]}"
 static const char numbers_only[] =
-    "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": -1, \"max\": 1, \"missing\": \"middle\"}, "
-    "{\"name\": \"id\", \"type\": \"ignore\"}, {\"name\": \"b\", \"type\": \"number\", \"min\": 0, \"max\": 7, "
+    "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"min\": -1, \"max\": 1, "
+    "\"missing\": \"middle\"}, {\"name\": \"id\", \"type\": \"ignore\"}, {\"name\": \"b\", \"type\": \"number\", "
+    "\"min\": 0, \"max\": 7, "
     "\"missing\": \"zero\", \"outside\": \"clamp\"}, {\"name\": \"c\", \"type\": \"number\", \"min\": 0, \"max\": 3, "
     "\"missing\": \"middle\"}, {\"name\": \"y\", \"type\": \"label\", \"min\": 0, \"max\": 2}]}";
 
@@ -276,7 +297,7 @@ static void make_table(bool apart)
         static const double value[] = { 0, 1, 2.5 };
         const int c = (int)mt_uniform(&s, 0, 3), label = (int)mt_uniform(&s, 1, 3);
         double *v = table + 5 * i;
-        v[0] = i % 7 == 0 ? NAN : i % 7 == 1 ? -9 : i % 7 == 2 ? 0.0 : mt_uniform(&s, -1, 1);
+        v[0] = i % 7 == 0 ? NAN : i % 7 == 1 ? 1 : i % 7 == 2 ? -0.0 : mt_uniform(&s, -1, 1);
         v[1] = i;
         v[2] = i % 5 == 0 ? NAN : mt_uniform(&s, -1, 9);
         v[3] = i % 11 == 0 ? NAN : value[c];
@@ -423,6 +444,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_are_fractions, setup, teardown),
         cmocka_unit_test_setup_teardown(integers, setup, teardown),
         cmocka_unit_test_setup_teardown(labels, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_labels, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_labels, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(like_a_table, setup, teardown),
