@@ -699,15 +699,19 @@ static void a_context_freed_too_early_waits(void **state)
     PVT_IS(b.given, b.taken);
 }
 
-static void keep_put(void *self, void *p) /* memory that was given back stays readable */
+/* Memory that was given back stays readable, and known to whoever looks for leaks. */
+enum { KEPT = 1 << 14 };
+static void *kept[KEPT];
+static void keep_put(void *self, void *p)
 {
     (void)self, (void)p;
 }
 
 static void *keep_get(void *self, size_t n)
 {
+    static int at;
     (void)self;
-    return malloc(n);
+    return at < KEPT ? kept[at++] = malloc(n) : NULL;
 }
 
 static int free_twice(const void *what)
@@ -738,7 +742,6 @@ static int free_twice(const void *what)
 static void freed_handles_end_the_process(void **state)
 {
     (void)state;
-    if (getenv("PRIVET_VALGRIND")) PVT_SKIP("the children give no memory back, on purpose");
     for (int what = 0; what < 6; what++) PVT_CHECK(in_child(free_twice, &what) == ABORTED, "case %d", what);
     PVT_IS(in_child(free_twice, &(int) { 6 }), 0);
 }

@@ -16,6 +16,14 @@
 #include <xmmintrin.h>
 #endif
 
+#ifdef __SANITIZE_ADDRESS__
+#define ADDRESSES /* are checked, by gcc */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESSES
+#endif
+#endif
+
 static char folder[] = "/tmp/privet_host_XXXXXX";
 static atomic_bool stop;
 
@@ -118,10 +126,8 @@ static void *ask_on(void *unused)
 static void children_get_answers(void **state)
 {
     (void)state;
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
+#ifdef ADDRESSES
     PVT_SKIP("AddressSanitizer's own allocator may be locked by another thread at fork, and stays so in the child");
-#endif
 #endif
     enum { THREADS = 2, CHILDREN = 60 };
     pthread_t t[THREADS];

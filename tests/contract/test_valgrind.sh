@@ -8,6 +8,5 @@ if nm "$build/tests/test_calls" | grep -Eq '__(asan|tsan)_'; then
     echo 'skipped: a sanitizer does the same'
     exit 77
 fi
-export PRIVET_VALGRIND=1
 exec valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible \
     "$build/tests/test_calls"
