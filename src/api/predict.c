@@ -166,7 +166,7 @@ pv_status pv_model_predict_on(pv_model *m, pv_data *data, const pv_predictions *
     return pvi_done(m->ctx, s);
 }
 
-/* ---- measures of quality ---------------------------------------------------------------------------------------- */
+/* ---- measures of quality --------------------------------------------------------------------------------- */
 
 static bool is_training_data(const pvi_cert *c, const pvi_matrix *x)
 {

@@ -153,8 +153,8 @@ typedef struct tree {
     uint8_t (*leaf)[PVI_HASH_SIZE];
 } tree;
 
-/* n bytes of a piece from byte `from` on, to a place without gaps.  They are floats, and their zeros lose the sign that
- * stored ones do not have. */
+/* n bytes of a piece from byte `from` on, to a place without gaps.  They are floats, and their zeros lose the sign
+ * that stored ones do not have. */
 static void gather(const piece *p, size_t from, size_t n, uint8_t *to)
 {
     for (size_t done = 0; done < n;) {
