@@ -195,8 +195,7 @@ static void bad_arguments(void **state)
             "CSR rows: 0 columns: 1 to 2147483647 can be");
     REFUSED(pv_data_csr(t.d.ctx, 1, (int64_t)1 << 31, p, PV_INT32, p, PV_INT32, v, PV_FLOAT32, &d),
             "CSR rows: 2147483648 columns: 1 to 2147483647 can be");
-    REFUSED(pv_data_csr(t.d.ctx, 1, 1, NULL, PV_INT32, p, PV_INT32, v, PV_FLOAT32, &d),
-            "pv_data_csr: ptr is NULL");
+    REFUSED(pv_data_csr(t.d.ctx, 1, 1, NULL, PV_INT32, p, PV_INT32, v, PV_FLOAT32, &d), "pv_data_csr: ptr is NULL");
     REFUSED(pv_data_csr(t.d.ctx, 1, 1, p, PV_INT16, p, PV_INT32, v, PV_FLOAT32, &d),
             "CSR rows: row pointers and columns are PV_INT32 or PV_INT64");
     REFUSED(pv_data_csr(t.d.ctx, 1, 1, p, PV_INT32, p, PV_UINT32, v, PV_FLOAT32, &d),
