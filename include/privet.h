@@ -99,8 +99,8 @@ PV_API void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user);
  *
  * BORROWED: what a pv_data was made of must stay alive until pv_data_free, and must not change while a call that was
  * given the pv_data is under way.  This is a privacy precondition: a row that changes between two releases can move
- * them further than the noise was made for.  float32 rows whose values lie side by side are read where they are, never
- * copied; everything else is encoded once per run.
+ * them further than the noise was made for.  float32 rows whose values lie side by side are read where they are,
+ * never copied; everything else is encoded once per run.
  * A pv_data may be used for several runs, one at a time; a stream or callback can be read once. */
 typedef enum pv_type { /* of an array; values are pinned */
     PV_FLOAT32 = 1,

@@ -99,11 +99,11 @@ static bool sizes_can_be(const struct ArrowArray *a)
 }
 
 /* Null counts that are not known are found in the bitmap, and one of zero needs none. */
-static const char *bind_bits(const struct ArrowArray *a, int64_t first, pvi_bits *out)
+static const char *bind_bits(const struct ArrowArray *a, int64_t first, pvi_bitmap *out)
 {
-    *out = (pvi_bits) { NULL, 0 };
+    *out = (pvi_bitmap) { NULL, 0 };
     if (a->null_count == 0) return NULL;
-    if (a->buffers[0]) *out = (pvi_bits) { a->buffers[0], first };
+    if (a->buffers[0]) *out = (pvi_bitmap) { a->buffers[0], first };
     return a->buffers[0] || a->null_count == -1 ? NULL : "it has nulls, and no bitmap says where";
 }
 
@@ -149,9 +149,9 @@ const char *pvi_arrow_bind(const pvi_arrow_type *t, const struct ArrowArray *a, 
     return text ? bind_text(a, out) : t->kind == PVI_CELL_VIEW ? bind_views(a, out) : NULL;
 }
 
-const char *pvi_arrow_bind_struct(const struct ArrowArray *a, int64_t children, pvi_bits *above)
+const char *pvi_arrow_bind_struct(const struct ArrowArray *a, int64_t children, pvi_bitmap *above)
 {
-    *above = (pvi_bits) { NULL, 0 };
+    *above = (pvi_bitmap) { NULL, 0 };
     if (!sizes_can_be(a)) return "its sizes cannot be";
     if (a->n_children != children || (children > 0 && !a->children))
         return "its number of columns does not agree with the schema";

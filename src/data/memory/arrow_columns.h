@@ -17,5 +17,5 @@ const char *pvi_arrow_format(const char *format, pvi_arrow_type *out);
 const char *pvi_arrow_bind(const pvi_arrow_type *t, const struct ArrowArray *a, int64_t skip, int64_t n,
                            pvi_cells *out);
 /* Null rows of a struct array, and whether its sizes can be. */
-const char *pvi_arrow_bind_struct(const struct ArrowArray *a, int64_t children, pvi_bits *above);
+const char *pvi_arrow_bind_struct(const struct ArrowArray *a, int64_t children, pvi_bitmap *above);
 #endif

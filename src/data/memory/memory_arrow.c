@@ -211,7 +211,7 @@ static pv_status find_columns(arrow *st)
 /* ---- batches --------------------------------------------------------------------------------------------------- */
 static pv_status bind(arrow *st, const struct ArrowArray *a)
 {
-    pvi_bits above;
+    pvi_bitmap above;
     const char *bad = pvi_arrow_bind_struct(a, st->schema.n_children, &above);
     if (bad) return bad_array(st, NULL, bad);
     for (int64_t i = 0; i < st->sc->count; i++) {

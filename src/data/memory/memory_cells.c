@@ -12,7 +12,7 @@ uint64_t pvi_cells_null(const pvi_cells *c, int64_t i, int64_t n)
 {
     const uint64_t all = n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
     uint64_t mask = all;
-    const pvi_bits *both[] = { &c->valid, &c->above };
+    const pvi_bitmap *both[] = { &c->valid, &c->above };
     if (c->kind == PVI_CELL_NULL) return all;
     for (int k = 0; k < 2; k++) {
         if (!both[k]->at) continue;
@@ -62,7 +62,7 @@ double pvi_cell_number(const pvi_cells *c, int64_t i)
     const int64_t k = i * c->stride;
     switch (c->kind) {
     case PVI_CELL_HALF: return half(((const uint16_t *)c->at)[k]);
-    case PVI_CELL_BIT: return pvi_bit(&(pvi_bits) { c->at, c->first }, i);
+    case PVI_CELL_BIT: return pvi_bit(&(pvi_bitmap) { c->at, c->first }, i);
     case PVI_CELL_DAY: return ((const int32_t *)c->at)[k];
     case PVI_CELL_DATE:
     case PVI_CELL_TIME: return pvi_date_number(((const int64_t *)c->at)[k], c->per_day);

@@ -18,10 +18,10 @@ enum {
     PVI_CELL_NULL       /* nothing at all                                                       */
 };
 
-typedef struct pvi_bits { /* bit i of the rows; at NULL: all are set */
+typedef struct pvi_bitmap { /* bit i of the rows; at NULL: all are set */
     const uint8_t *at;
     int64_t first;
-} pvi_bits;
+} pvi_bitmap;
 
 typedef struct pvi_cells { /* a column of a piece: `count` cells */
     int kind;
@@ -35,14 +35,14 @@ typedef struct pvi_cells { /* a column of a piece: `count` cells */
     int64_t per_day;
     bool utc;
     int scale;
-    pvi_bits valid, above;         /* null cells; null rows */
+    pvi_bitmap valid, above;       /* null cells; null rows */
     const struct pvi_cells *words; /* the kind is that of the indices, these are the values */
     /* What each of the words becomes, filled by pvi_table_run; NULL: looked up one by one. */
     float *word_val;
     int32_t *word_code;
 } pvi_cells;
 
-static inline bool pvi_bit(const pvi_bits *b, int64_t i)
+static inline bool pvi_bit(const pvi_bitmap *b, int64_t i)
 {
     const int64_t k = b->first + i;
     return !b->at || (b->at[k >> 3] >> (k & 7) & 1);
