@@ -113,8 +113,7 @@ pv_status pvi_data_create(pv_ctx *ctx, const pvi_data_ops *ops, int64_t rows, pv
 
 pv_status pvi_data_begin(pv_ctx *ctx, pv_data *d)
 {
-    if (d->used && d->ops->once)
-        return pvi_fail(ctx, PV_E_ARG, "%s: has been read, which is possible once", d->ops->name);
+    if (d->used) return pvi_fail(ctx, PV_E_ARG, "%s: has been read, which is possible once", d->ops->name);
     d->used = true;
     return PV_OK;
 }

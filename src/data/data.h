@@ -10,7 +10,6 @@ typedef struct pvi_data_ops {
     const char *name; /* what messages call the rows; NULL: they have a path                           */
     pv_status (*read)(struct pv_load *job);
     void (*close)(pv_data *d); /* gives back what `of` owns; may be NULL                               */
-    bool once;                 /* can be read once                                                     */
 } pvi_data_ops;
 
 typedef struct pvi_data_files {
@@ -41,7 +40,7 @@ struct pv_data {
     PVI_HANDLE;
     const pvi_data_ops *ops;
     int64_t rows; /* -1: not known before they are read                      */
-    bool used;    /* has been read                                           */
+    bool used;    /* has been read, which was possible once                  */
     const void *y;
     pv_type y_type;
     const char *const *words; /* instead of y                                            */
@@ -56,7 +55,8 @@ struct pv_data {
 };
 
 pv_status pvi_data_create(pv_ctx *ctx, const pvi_data_ops *ops, int64_t rows, pv_data **out);
-pv_status pvi_data_begin(pv_ctx *ctx, pv_data *d); /* before it is read: refuses a second time */
+pv_status pvi_data_begin(pv_ctx *ctx,
+                         pv_data *d); /* called by sources that can be read once: refuses a second time */
 
 /* ---- values in memory ------------------------------------------------- */
 int64_t pvi_type_size(pv_type t); /* bytes; 0: no type */

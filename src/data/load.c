@@ -4,7 +4,8 @@
 
 #define AT(field) offsetof(pvi_data_cfg, field)
 const pv_param pvi_data_params[] = {
-    { "path", PV_STR, AT(path), 0, 0, 0, false, "file with the rows: plain, gzip or bzip2, told by content", NULL },
+    { "path", PV_STR, AT(path), 0, 0, 0, false,
+      "file with the rows, several with commas: plain, gzip or bzip2, told by content", NULL },
     { "format", PV_STR, AT(format), 0, 0, 0, false, "reader of the file: auto, csv, libsvm, idx, cifar or npy",
       "auto" },
     { "schema", PV_STR, AT(schema), 0, 0, 0, true, "JSON file that declares the columns of a table", NULL },
@@ -236,8 +237,6 @@ static pv_status take_source(struct pv_load *job, pv_data *from, pvi_data_cfg *c
 {
     job->from = from;
     if (from) {
-        const pv_status s = pvi_data_begin(job->ctx, from);
-        if (s != PV_OK) return s;
         job->aparts = from->labels;
         job->beside = from->labels > 0;
         if (!from->ops->read) cfg->path = from->of.files.path[0];

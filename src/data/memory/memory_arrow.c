@@ -249,6 +249,7 @@ static pv_status read_rows(struct pv_load *job)
 {
     arrow st = { .job = job, .stream = &job->from->of.arrow };
     pv_status s = pvi_label_table(job);
+    if (s == PV_OK) s = pvi_data_begin(job->ctx, job->from);
     if (s != PV_OK) return s;
     const int code = st.stream->get_schema(st.stream, &st.schema);
     if (code) return stream_failed(&st, code);
@@ -265,9 +266,7 @@ static void close_stream(pv_data *d)
     if (d->of.arrow.release) d->of.arrow.release(&d->of.arrow);
 }
 
-static const pvi_data_ops arrow_ops = {
-    .name = "Arrow stream", .read = read_rows, .close = close_stream, .once = true
-};
+static const pvi_data_ops arrow_ops = { .name = "Arrow stream", .read = read_rows, .close = close_stream };
 
 static pv_status open_stream(pv_ctx *ctx, const struct ArrowArrayStream *stream, pv_data **out)
 {

@@ -114,7 +114,8 @@ static pv_status run(batches *st)
 static pv_status read_rows(struct pv_load *job)
 {
     batches st = { .job = job, .b = &job->from->of.batches };
-    pv_status s = ask(&st);
+    pv_status s = pvi_data_begin(job->ctx, job->from);
+    if (s == PV_OK) s = ask(&st);
     if (s == PV_OK) s = open(&st);
     job->name = st.name;
     while (s == PV_OK) {
@@ -128,7 +129,7 @@ static pv_status read_rows(struct pv_load *job)
     return s == PV_DONE ? PV_OK : s;
 }
 
-static const pvi_data_ops batches_ops = { .name = "batches", .read = read_rows, .once = true };
+static const pvi_data_ops batches_ops = { .name = "batches", .read = read_rows };
 
 pv_status pv_data_batches(pv_ctx *ctx, pv_batch_fn next, void *user, int64_t rows, int64_t columns, pv_type type,
                           pv_type y_type, pv_data **out)

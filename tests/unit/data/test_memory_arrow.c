@@ -632,6 +632,9 @@ static void without_a_schema(void **state)
     fails(&small_table, PV_E_FORMAT, "Arrow stream: one column only: features and a label are needed");
     pv_data *d = open_stream(&small_table);
     PVT_OK(pv_data_label_words(d, y4, 4));
+    t.d.cfg.labels = "no,no"; /* refused before the stream is asked for anything: it can still be read */
+    mt_fails(&t, d, PV_E_PARAM, "data.labels=no,no: no is listed twice");
+    t.d.cfg.labels = "no,yes";
     pvi_matrix_free(mt_load(&t, d));
     pv_data_free(d);
     static const double three[] = { 0, 1, 0 };
