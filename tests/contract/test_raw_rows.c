@@ -444,7 +444,8 @@ static void second_derivatives_of_any_size(void **state)
     for_each(joint);
 }
 
-/* A coefficient of softmax below the normal floats, times a long row: rounded up, it would be a third above the clip. */
+/* A coefficient of softmax below the normal floats, times a long row: rounded up, it would be a third above the
+ * clip. */
 static void coefficients_below_the_normal_floats(void **state)
 {
     (void)state;
