@@ -65,10 +65,15 @@ static bool fits_exactly(const pvi_row_norm *b, const float *v, int64_t n)
     return lost > 0.0 ? most < r2 : sum <= r2;
 }
 
+/* The next float of one that is not negative is that of the next bit pattern, infinity behind the largest. */
 static float round_up(double x)
 {
-    const float f = (float)x;
-    return (double)f < x ? nextafterf(f, INFINITY) : f;
+    float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    bits += (double)f < x;
+    memcpy(&f, &bits, sizeof f);
+    return f;
 }
 
 static float largest(const pvi_row_norm *b, const float *v, int64_t n)
