@@ -48,7 +48,7 @@ ok verify two.pvt
 # The archive: a program that carries the library with it.
 check 'installed: libprivet.a' test -s "$libdir/libprivet.a"
 # shellcheck disable=SC2046
-check 'pkg-config --static' $cc -std=c11 -Wall -Werror -static "$PRIVET_SOURCE/examples/01_train.c" \
+check 'pkg-config --static' $cc -std=c11 -Wall -Werror -static "$PRIVET_SOURCE/examples/c/01_train.c" \
     $(pkg-config --static --cflags --libs privet) -o alone
 check 'needs no library to run' sh -c '! ldd ./alone >/dev/null 2>&1'
 check 'runs' ./alone demo/demo_train.csv demo/demo.schema.json alone.pvt

@@ -226,7 +226,7 @@ static void bad_arguments(void **state)
     (void)state;
     pv_data *d = (pv_data *)&t;
     const char *const hole[] = { "a", NULL }, *const empty[] = { "" };
-    mt_refused(&t, pv_data_files(t.d.ctx, NULL, 1, &d), "files: at least one path is needed");
+    mt_refused(&t, pv_data_files(t.d.ctx, NULL, 1, &d), "pv_data_files: paths is NULL");
     PVT_TRUE(d == NULL);
     mt_refused(&t, pv_data_files(t.d.ctx, hole, 0, &d), "files: at least one path is needed");
     mt_refused(&t, pv_data_files(t.d.ctx, hole, 2, &d), "files: path 2 is empty");
