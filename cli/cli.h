@@ -28,7 +28,8 @@ enum {                /* which commands know an option */
        OPT_PAGE = 4096u,   /* writes a page */
        OPT_COST = 8192u,   /* account, calibrate: a budget                           */
        OPT_GROUP = 16384u, /* account alone                                          */
-       OPT_COMPARE = 32768u
+       OPT_COMPARE = 32768u,
+       OPT_TREE = 65536u /* works on a source tree */
 };
 typedef struct option {
     const char *name;
@@ -87,6 +88,7 @@ int cmd_report(cli *c);
 int cmd_reproduce(cli *c);
 int cmd_compare(cli *c);
 int cmd_run(cli *c);
+int cmd_new(cli *c);
 int cmd_demo(cli *c);
 int cmd_help(cli *c);
 int cmd_man(cli *c);

@@ -41,6 +41,8 @@ const command cli_commands[] = {
     { "demo", cmd_demo, "[FOLDER]", 0, 1, OPT_JSON | OPT_QUIET, "the whole path once, on data made up on the spot" },
     { "synth", cmd_synth, "FOLDER [rows=N] [heldout=N] [seed=N]", 1, 1, OPT_SYNTH | OPT_QUIET,
       "a made-up table of five classes that a linear model cannot separate" },
+    { "new", cmd_new, "loss|penalty|optimizer NAME [--tree FOLDER]", 2, 2, OPT_TREE | OPT_JSON,
+      "begin a plug-in in the source tree: its file, its line, a test, a page" },
     { "help", cmd_help, "[COMMAND]", 0, 1, 0, "how to use a command" },
     { "run", cmd_run, "key=value ... -- RECORD KEY HOLDOUT", 3, 3, SETTINGS | OPT_QUIET, NULL },
     { "man", cmd_man, "", 0, 0, 0, NULL },
