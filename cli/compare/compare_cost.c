@@ -2,8 +2,10 @@
  *
  * Every run there counts, also those of an earlier question, those set aside by --fresh, and attempts that ended
  * early: whoever looks at the folder, or chooses by it, has seen what they all released.  Equal trees of events are
- * counted, not repeated.  The accountant is asked at the largest delta of a run; the shares of delta for the accuracy
- * of the draws are added for every run. */
+ * counted, not repeated.
+ *   (1) every run has a share of its delta for the accuracy of its draws; these shares add up to s
+ *   (2) with D the largest delta of a run, the accountant is asked at D - s, and the sum is at delta D; if s is more
+ *       than D/2, it is asked at D, and the sum is at D + s */
 #include "compare.h"
 
 #include <dirent.h>
@@ -59,7 +61,7 @@ static void add_record(ledger *l, jv record)
         return;
     }
     l->delta = fmax(l->delta, jv_num(jv_get(record, "delta")));
-    l->draws += (double)n * jv_num(jv_get(record, "delta_draws"));
+    l->draws += (double)n * jv_num(jv_get(record, "delta_draws")); /* (1) */
     for (int i = 0; i < l->n; i++)
         if (strcmp(l->at[i].events, events) == 0) {
             l->at[i].count += n;
@@ -106,6 +108,11 @@ static void read_folder(cli *c, const grid *g, const char *ending, void (*add)(l
     if (d) closedir(d);
 }
 
+static bool within(const ledger *l)
+{
+    return l->draws <= 0.5 * l->delta;
+}
+
 static char *request_of(const ledger *l)
 {
     char *text;
@@ -113,7 +120,7 @@ static char *request_of(const ledger *l)
     FILE *f = open_memstream(&text, &len);
     if (!f) abort();
     fprintf(f, "{\"relation\": \"zero-out\", \"delta\": %.17g, \"events\": {\"kind\": \"sequence\", \"events\": [",
-            l->delta);
+            within(l) ? (l->delta - l->draws) * (1.0 - 1e-15) : l->delta); /* (2) */
     for (int i = 0; i < l->n; i++)
         fprintf(f, "%s{\"kind\": \"repeat\", \"times\": %ld, \"event\": %s}", i ? ", " : "", l->at[i].count,
                 l->at[i].events);
@@ -146,7 +153,7 @@ static void account(cli *c, const ledger *l, together *t)
     }
     t->epsilon = jv_num(jv_get((jv) { json }, "epsilon"));
     t->draws = l->draws;
-    t->delta = (l->delta + l->draws) * (1.0 + 1e-15);
+    t->delta = within(l) ? l->delta : (l->delta + l->draws) * (1.0 + 1e-15);
     jv_str(jv_get((jv) { json }, "accountant"), t->accountant, sizeof t->accountant);
     pv_string_free(c->ctx, json);
     take_words(c, t);
