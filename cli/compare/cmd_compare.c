@@ -52,7 +52,7 @@ static int write_files(const comparison *q)
     int code = write_file(q, "table.txt", text_of(q));
     if (code == EXIT_DONE) code = write_file(q, "runs.csv", table_csv(q));
     if (code == EXIT_DONE) code = write_file(q, "compare.html", compare_html(q));
-    for (int k = 0; k <= QUALITIES && code == EXIT_DONE; k++) {
+    for (int k = 0; k <= QUALITIES && code == EXIT_DONE && q->g->cells <= DRAWN_MAX; k++) {
         char name[64];
         snprintf(name, sizeof name, "%s.svg", measures[k].key);
         if (q->s->there[k]) code = write_file(q, name, svg_of(q, k));

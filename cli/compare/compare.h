@@ -14,7 +14,7 @@ typedef struct factor {
     int n;
 } factor;
 
-enum { RUNS_MAX = 10000, NAME_SIZE = 40 };
+enum { RUNS_MAX = 10000, DRAWN_MAX = 400, NAME_SIZE = 40 }; /* cells that are drawn */
 typedef struct grid {
     factor *at; /* owned, in the order given */
     int n;
@@ -83,6 +83,7 @@ typedef struct sums {
 } sums;
 void sums_make(const runs *r, sums *s);
 void sums_free(sums *s);
+bool runs_private(const runs *r); /* all of them, and not measured on the rows they were trained on */
 const cellsum *sums_at(const sums *s, int k, int cell);
 int sums_base(const grid *g, int cell);
 double student_p(double t, double df); /* two-sided */

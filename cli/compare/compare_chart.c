@@ -182,10 +182,11 @@ void chart_draw(FILE *f, const sums *s, int k, double left, double top)
     const grid *g = s->r->g;
     const int v = along(g), lines = lines_of(s, k, v), rows = key_rows(s, k);
     axis x = { INFINITY, -INFINITY, false }, y = { INFINITY, -INFINITY, false };
-    char below[6 * LABEL];
+    char below[6 * LABEL], title[80];
     fit(s, k, v, &x, &y);
     escape(v < 0 ? "" : grid_word(g->at[g->varying[v]].key), below, sizeof below);
-    const plot p = { f, x.lo, x.hi, y.lo, y.hi, measures[k].label, below, "mean and standard deviation", rows };
+    snprintf(title, sizeof title, "%s%s", measures[k].label, runs_private(s->r) ? "" : " (NOT PRIVATE)");
+    const plot p = { f, x.lo, x.hi, y.lo, y.hi, title, below, "mean and standard deviation", rows };
     plot_open(&p, left, top);
     if (v < 0) mark_cells(&p, g);
     else axis_mark(&p, &x, plot_mark_x);

@@ -37,6 +37,7 @@ static void said(FILE *f, const comparison *q)
 
 static void plots(FILE *f, const comparison *q)
 {
+    if (q->g->cells > DRAWN_MAX) return;
     fputs("<div class=\"pair\">\n", f);
     for (int k = 0; k <= QUALITIES; k++) {
         if (!q->s->there[k]) continue;

@@ -18,6 +18,13 @@ const measure measures[MEASURES] = {
     { "noise_multiplier", "noise multiplier", 0 },
 };
 
+bool runs_private(const runs *r)
+{
+    for (int i = 0; i < r->g->cells * r->g->repeats; i++)
+        if (r->at[i].fate == FINISHED && (!r->at[i].private || r->at[i].own_rows)) return false;
+    return true;
+}
+
 const cellsum *sums_at(const sums *s, int k, int cell)
 {
     return &s->at[k * s->r->g->cells + cell];

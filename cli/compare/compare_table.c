@@ -128,8 +128,8 @@ void table_text(FILE *f, const comparison *q)
 {
     char words[1200], said[8][512];
     const int n = remarks(q, said, 8);
-    fprintf(f, "%d combination%s, %d repeat%s each\n", q->g->cells, q->g->cells == 1 ? "" : "s", q->g->repeats,
-            q->g->repeats == 1 ? "" : "s");
+    fprintf(f, "%d combination%s, %d repeat%s each%s\n", q->g->cells, q->g->cells == 1 ? "" : "s", q->g->repeats,
+            q->g->repeats == 1 ? "" : "s", runs_private(q->r) ? "" : "; NOT PRIVATE, see below");
     bool first = true;
     for (int k = 0; k < QUALITIES; k++) {
         if (!q->s->there[k]) continue;
@@ -247,6 +247,7 @@ void table_json(const comparison *q)
     const int n = remarks(q, said, 8);
     bool first = true;
     printf("{\n  "), json_text("out", q->g->out);
+    if (!runs_private(q->r)) printf(",\n  "), json_text("warning", "NOT PRIVATE");
     printf(
         ",\n  \"cells\": %d,\n  \"repeats\": %d,\n  \"runs_now\": %d,\n  \"runs_crashed\": %d,\n  \"tests\": %d,\n",
         q->g->cells, q->g->repeats, q->r->now, crashed_of(q->r), q->s->tests);
@@ -289,14 +290,15 @@ char *table_csv(const comparison *q)
     FILE *f = open_memstream(&text, &len);
     if (!f) abort();
     for (int v = 0; v < g->n_varying; v++) csv_text(f, g->at[g->varying[v]].key), fputc(',', f);
-    fputs("repeat,measure,value\n", f);
+    fputs("repeat,private,measure,value\n", f);
     for (int i = 0; i < g->cells * g->repeats; i++) {
         const run *x = &q->r->at[i];
         for (int k = 0; k < MEASURES && x->fate == FINISHED; k++) {
             if (isnan(x->m[k])) continue;
             for (int v = 0; v < g->n_varying; v++)
                 csv_text(f, grid_value(g, i / g->repeats, g->varying[v])), fputc(',', f);
-            fprintf(f, "%d,%s,%.15g\n", i % g->repeats + 1, measures[k].key, x->m[k]);
+            fprintf(f, "%d,%s,%s,%.15g\n", i % g->repeats + 1, x->private && !x->own_rows ? "yes" : "no",
+                    measures[k].key, x->m[k]);
         }
     }
     if (fclose(f) != 0) abort();

@@ -36,16 +36,16 @@ same 'no run twice' "$(cat before)" "$(cksum s/runs/*.json)"
 cp out s.json
 
 # ---- CSV: one line a run and measure, and the means in the table are its means
-same 'header' 'optimizer,budget.epsilon,repeat,measure,value' "$(head -n 1 s/runs.csv)"
-check 'lines and fields' awk -F, 'NR > 1 && (NF != 5 || $3 < 1 || $3 > 5 || $5 + 0 != $5 || seen[$1, $2, $3, $4]++) { bad = 1 }
+same 'header' 'optimizer,budget.epsilon,repeat,private,measure,value' "$(head -n 1 s/runs.csv)"
+check 'lines and fields' awk -F, 'NR > 1 && (NF != 6 || $3 < 1 || $3 > 5 || $4 != "yes" || $6 + 0 != $6 || seen[$1, $2, $3, $5]++) { bad = 1 }
     END { exit bad || NR != 1 + 20 * 6 }' s/runs.csv # accuracy, auc, log_loss, seconds, epsilon, noise_multiplier
-awk -F, '$4 == "accuracy" { n[$2 " " $1]++; s[$2 " " $1] += $5 } END { for (k in n) printf "%s %.4f\n", k, s[k] / n[k] }' s/runs.csv |
+awk -F, '$5 == "accuracy" { n[$2 " " $1]++; s[$2 " " $1] += $6 } END { for (k in n) printf "%s %.4f\n", k, s[k] / n[k] }' s/runs.csv |
     sort >means
 sed -n '/^accuracy/,/^$/p' first | awk '$1 ~ /^[0-9]/ { print $1, $2, $3 }' | sort >shown
 same 'means' "$(cat means)" "$(cat shown)"
 
 # ---- the paired test by hand: t from differences, p by integrating cos^(df-1) (t = sqrt(df) tan), Holm by sorting
-awk -F, '$4 ~ /accuracy|auc|log_loss/ { v[$4, $2, $1, $3] = $5 }
+awk -F, '$5 ~ /accuracy|auc|log_loss/ { v[$5, $2, $1, $3] = $6 }
     function rest(from, df,   i, n, s, h, w) { # Simpson
         n = 2000; h = (1.5707963267948966 - from) / n
         for (i = 0; i <= n; i++) { w = i == 0 || i == n ? 1 : i % 2 ? 4 : 2; s += w * cos(from + i * h) ^ (df - 1) }
@@ -130,6 +130,9 @@ has err 'privet: warning: run.seed is set: the noise is reproducible, the result
 has out 'NOT PRIVATE: 6 of the 6 runs recorded in this folder give no guarantee'
 has out 'would cost at most epsilon'
 has out 'pairs share their seed'
+has out '2 combinations, 3 repeats each; NOT PRIVATE, see below'
+same 'no run is private' 'no private ' "$(cut -d, -f3 seed1/runs.csv | sort -u | tr '\n' ' ')"
+for f in accuracy.svg compare.html table.txt; do has seed1/$f 'NOT PRIVATE'; done
 run compare small --holdout held --optimizer pgd,tr --delta 1e-4 --repeats 3 --seed 5 --jobs 1 --out seed2
 same 'repeatable' "$(grep -v seconds seed1/runs.csv)" "$(grep -v seconds seed2/runs.csv)"
 run compare small --holdout held --optimizer pgd,tr --delta 1e-4 --repeats 2 --seed 6 --out seed1 # seeds 6 and 7 are there
@@ -155,11 +158,17 @@ kill -INT $pid
 wait $pid
 code=$?
 same 'interrupted: code' 130 "$code"
+command=$(readlink -f "$PRIVET_COMMAND")
+left=1
 for try in 1 2 3 4 5 6 7 8 9 10; do # workers end with it
-    cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -q "run --quiet .*-- i/runs" || break
-    sleep 0.1
+    left=0
+    for p in /proc/[0-9]*; do
+        [ "$(readlink "$p/cwd")" != "$work" ] || [ "$(readlink "$p/exe")" != "$command" ] || left=$try
+    done 2>/dev/null
+    [ "$left" -gt 0 ] || break
+    sleep 0.2
 done
-check 'no worker is left' test "$try" -lt 10
+same 'workers that are left' 0 "$left"
 kept=$(find i/runs -name '*.json' | wc -l)
 lost=$(cat i/runs/*.started 2>/dev/null | grep -c attempts)
 check 'finished runs are kept' test "$kept" -ge 3
