@@ -37,9 +37,18 @@ const option cli_options[] = {
     { "runs", "runs", "N", "runs of every point, instead of the paper's number", OPT_REPRO },
     { "quick", "quick", NULL, "fewer points, rows, runs and steps: minutes instead of hours", OPT_REPRO },
     { "full", "full", NULL, "also what takes hours: CIFAR-10", OPT_REPRO },
+    { "holdout", "holdout", "FILE", "labelled rows to measure on; none: the training rows, NOT PRIVATE",
+      OPT_COMPARE },
+    { "repeats", "repeats", "N", "runs of every combination (5)", OPT_COMPARE },
+    { "pairs", "pairs", NULL, "lists go together value by value, instead of every combination", OPT_COMPARE },
+    { "jobs", "jobs", "N", "runs at the same time; left out: one for each core", OPT_COMPARE },
+    { "fresh", "fresh", NULL, "do recorded runs again; what they cost still counts", OPT_COMPARE },
+    { "many", "many", NULL, "more than 10,000 runs are meant", OPT_COMPARE },
+    { "tree", "tree", "FOLDER", "the source tree of privet; left out: the current folder", OPT_TREE },
     { "markdown", "markdown", NULL, "of a folder of results: a text instead of a page", OPT_PAGE },
     { "exact", NULL, NULL, "exact figures and counts of DATA, not rounded ones: not for passing on", OPT_PAGE },
-    { "out", NULL, "FILE", "where the result goes (a model: model.pvt; reproduce: the folder results)", OPT_OUT },
+    { "out", NULL, "FILE", "where the result goes (a model: model.pvt; a folder: results, of compare: compare)",
+      OPT_OUT },
     { "certificate", NULL, "FILE", "write the certificate to a file of its own", OPT_CERT },
     { "json", NULL, NULL, "print one JSON object", OPT_JSON },
     { "quiet", NULL, NULL, "no notes and no progress bar", OPT_QUIET },
@@ -259,7 +268,7 @@ static int check_words(const command *cmd, const args *a)
     if (a->n_words > cmd->max_words)
         return usage("unexpected argument %s; usage: privet %s %s", a->words[cmd->max_words], cmd->name, cmd->words);
     if (a->n_words < cmd->min_words) return usage("%s needs more: privet %s %s", cmd->name, cmd->name, cmd->words);
-    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH | OPT_REPRO)))
+    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH | OPT_REPRO | OPT_TREE)))
         return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
     const int code = check_twice(a);
     return code == EXIT_DONE ? check_outputs(cmd, a) : code;

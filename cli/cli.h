@@ -25,9 +25,11 @@ enum {                /* which commands know an option */
        OPT_FORMAT = 512u, /* writes a model in a format of other programs           */
        OPT_SYNTH = 1024u, /* takes settings of its own */
        OPT_REPRO = 2048u,
-       OPT_PAGE = 4096u,  /* writes a page */
-       OPT_COST = 8192u,  /* account, calibrate: a budget                           */
-       OPT_GROUP = 16384u /* account alone                                          */
+       OPT_PAGE = 4096u,   /* writes a page */
+       OPT_COST = 8192u,   /* account, calibrate: a budget                           */
+       OPT_GROUP = 16384u, /* account alone                                          */
+       OPT_COMPARE = 32768u,
+       OPT_TREE = 65536u /* works on a source tree */
 };
 typedef struct option {
     const char *name;
@@ -84,6 +86,9 @@ int cmd_curve(cli *c);
 int cmd_synth(cli *c);
 int cmd_report(cli *c);
 int cmd_reproduce(cli *c);
+int cmd_compare(cli *c);
+int cmd_run(cli *c);
+int cmd_new(cli *c);
 int cmd_demo(cli *c);
 int cmd_help(cli *c);
 int cmd_man(cli *c);
@@ -129,6 +134,17 @@ int check_own(const char *path, const char *mark, const char *advice);
 int make_plan(cli *c, const char *data, pv_plan **out);
 int open_model(cli *c, pv_model **out); /* the first word, with the settings given; warns if NOT PRIVATE */
 int dump_settings(cli *c, pv_plan *plan);
+
+/* ---- one run, measured (runner.c): shared by compare and reproduce ------------------------------------- */
+typedef struct outcome { /* NULL: the run did not get so far */
+    char *summary, *metrics, *certificate;
+    double seconds; /* of the processor, from the first step of training to the last */
+} outcome;
+/* Trains, and measures on the rows of `test`; `model` is a file for the meantime. */
+pv_status run_measured(cli *c, pv_plan *plan, const char *test, const char *model, outcome *out);
+void outcome_free(cli *c, outcome *out);
+bool runner_progress(const char *what); /* for callbacks of progress: keeps the time; true once, as training begins */
+double runner_clock(void);              /* processor seconds */
 
 /* ---- JSON written by the library, read for display (json_view.c) ----------------------------------------- */
 typedef struct jv { /* a slice of valid JSON text; p NULL: absent */
@@ -177,6 +193,17 @@ void plot_key_diamond(const plot *p, int row, bool right, const char *label);
 void plot_diagonal(const plot *p, bool falling);
 void plot_text(const plot *p, double x, double y, const char *anchor, const char *text);
 void plot_close(const plot *p);
+
+/* ---- axes (axis.c): widen by every value, settle, mark ---------------------------------------------------- */
+typedef struct axis {
+    double lo, hi; /* INFINITY, -INFINITY to begin with; of a logarithmic one in log10 */
+    bool log;
+} axis;
+double axis_at(const axis *a, double v); /* where a value is drawn */
+void axis_widen(axis *a, double v);
+void axis_settle(axis *a, double air);
+typedef void (*axis_marker)(const plot *p, double v, const char *fmt);
+void axis_mark(const plot *p, const axis *a, axis_marker mark_at);
 
 /* ---- report (html.c, figures.c) -------------------------------------------------------------------------------- */
 typedef struct findings { /* what a report is made of; p NULL: not there */

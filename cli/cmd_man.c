@@ -240,7 +240,8 @@ int cmd_complete(cli *c)
          "    elif [ \"${cur#-}\" != \"$cur\" ]; then COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
          "    else\n"
          "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
-         "        case \"${COMP_WORDS[1]}\" in train|plan) COMPREPLY+=($(compgen -W \"$settings\" -- \"$cur\")) ;; "
+         "        case \"${COMP_WORDS[1]}\" in train|plan|compare) COMPREPLY+=($(compgen -W \"$settings\" -- "
+         "\"$cur\")) ;; "
          "esac\n"
          "        [ \"${COMPREPLY[0]%=}\" = \"${COMPREPLY[0]}\" ] || compopt -o nospace 2>/dev/null\n"
          "    fi\n}\ncomplete -o filenames -F _privet privet");

@@ -33,8 +33,8 @@ static void options(const command *cmd)
 
 int command_help(cli *c, const command *cmd)
 {
-    printf("privet %s: %s\n\nusage: privet %s %s\n", cmd->name, cmd->help ? cmd->help : "for the build", cmd->name,
-           cmd->words);
+    printf("privet %s: %s\n\nusage: privet %s %s\n", cmd->name,
+           cmd->help ? cmd->help : "for the build and for other commands", cmd->name, cmd->words);
     options(cmd);
     if (!(cmd->groups & (OPT_PLAN | OPT_DATA))) return EXIT_DONE;
     puts("\nEvery option with a name in brackets is short for that setting: --epsilon 1 is budget.epsilon=1.");

@@ -192,13 +192,10 @@ static double now(void)
 
 static bool on_progress(void *user, const char *what, double done, double total, double epsilon)
 {
-    static const char *before = "";
     work *w = user;
     const bool training = strcmp(what, "training") == 0;
     (void)epsilon;
-    if (training && strcmp(before, "training") != 0) repro_training_began = repro_clock();
-    if (training) repro_training_ended = repro_clock();
-    before = training ? "training" : "";
+    runner_progress(what);
     const double part = training && total > 0 ? fmin(1.0, done / total) : 0.0;
     progress_show(w->item->name, (w->past + part * w->weight) / fmax(w->total, 1e-9), now() - w->begun);
     return true;

@@ -125,8 +125,6 @@ int record_find(const place *p, record *r);      /* 1: recorded, and filled in; 
 int record_add(const place *p, const record *r); /* exit code */
 void record_clear(record *r);
 int run_prepare(cli *c, const item *it, const place *p, record *r); /* its data and its command */
-double repro_clock(void);                                           /* processor seconds */
-extern double repro_training_began, repro_training_ended;           /* set when progress says so */
 int run_once(cli *c, const item *it, const place *p, record *r);    /* measures; exit codes, both */
 
 /* ---- results (repro_sum.c, chart.c) ------------------------------------------------------------------------- */

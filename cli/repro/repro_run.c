@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* Settings of the item, the sweep and the line, in this order: later ones win, so earlier ones are defaults. */
 static char *settings_of(const item *it, const place *p, const record *r, const char *of_data)
@@ -84,15 +82,6 @@ static pv_status plan_of(cli *c, const item *it, const place *p, const char *wor
 
 /* ---- measuring ---------------------------------------------------------------------------------------------- */
 
-double repro_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* neighbours on the machine do not count */
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double repro_training_began, repro_training_ended;
-
 static void add_to_curve(record *r, double x, double y)
 {
     r->curve_x = realloc(r->curve_x, sizeof(double) * (size_t)(r->n_curve + 1));
@@ -110,64 +99,41 @@ static void keep_curve(jv diagnostics, double steps, const char *key, record *r)
     add_to_curve(r, steps, jv_num(jv_get(diagnostics, key)));
 }
 
-static pv_status keep_summary(cli *c, const item *it, const pv_result *result, record *r)
+static void keep_measures(const item *it, const outcome *o, record *r)
 {
-    char *json;
-    const pv_status s = pv_result_summary(result, &json);
-    if (s != PV_OK) return s;
-    const jv diagnostics = jv_get((jv) { json }, "diagnostics_not_private");
-    r->m[M_EPSILON] = jv_num(jv_get((jv) { json }, "epsilon"));
+    const jv result = { o->summary }, metrics = { o->metrics };
+    const jv diagnostics = jv_get(result, "diagnostics_not_private");
+    r->m[M_EPSILON] = jv_num(jv_get(result, "epsilon"));
     r->m[M_OBJECTIVE] = jv_num(jv_get(diagnostics, "objective"));
     r->m[M_GRADIENT] = jv_num(jv_get(diagnostics, "projected_gradient"));
-    if (it->curve) keep_curve(diagnostics, jv_num(jv_get((jv) { json }, "steps")), it->curve, r);
-    pv_string_free(c->ctx, json);
-    return PV_OK;
-}
-
-static pv_status keep_metrics(cli *c, const char *model, const char *test, record *r)
-{
-    char *json = NULL;
-    pv_model *m = NULL;
-    pv_status s = pv_model_load(c->ctx, model, &m);
-    if (s == PV_OK) s = pv_model_eval(m, test, &json);
-    if (s == PV_OK) {
-        r->m[M_ACCURACY] = jv_num(jv_get((jv) { json }, "accuracy"));
-        r->m[M_LOG_LOSS] = jv_num(jv_get((jv) { json }, "log_loss"));
-        pv_string_free(c->ctx, json);
-    }
-    pv_model_free(m);
-    return s;
+    r->m[M_ACCURACY] = jv_num(jv_get(metrics, "accuracy"));
+    r->m[M_LOG_LOSS] = jv_num(jv_get(metrics, "log_loss"));
+    r->m[M_SECONDS] = o->seconds;
+    if (it->curve) keep_curve(diagnostics, jv_num(jv_get(result, "steps")), it->curve, r);
 }
 
 /* RESULTS/certificates/NAME-SWEEP-SERIES-X-RUN.json, with dashes for anything that is no letter or digit. */
-static pv_status keep_certificate(cli *c, const item *it, const place *p, const pv_result *result, const record *r)
+static pv_status keep_certificate(cli *c, const item *it, const place *p, const char *json, const record *r)
 {
     const sweep *s = &it->sweeps[r->sweep];
-    const char *json;
     char name[200], path[4400];
     snprintf(name, sizeof name, "%s-%s-%s-%.6g-%d", it->name, s->name, s->lines[r->line].label,
              isnan(r->x) ? 0.0 : r->x, r->run);
     for (char *u = name; *u; u++)
         if (!isalnum((unsigned char)*u) && *u != '.') *u = '-';
     snprintf(path, sizeof path, "%s/certificates/%s.json", p->out, name);
-    const pv_status st = pv_result_certificate(result, &json);
-    return st == PV_OK ? pv_file_write(c->ctx, path, json, strlen(json)) : st;
+    return pv_file_write(c->ctx, path, json, strlen(json));
 }
 
 static pv_status train(cli *c, const item *it, const place *p, pv_plan *plan, const char *test, record *r)
 {
     char model[4200];
-    pv_result *result = NULL;
+    outcome o;
     snprintf(model, sizeof model, "%s/.model.pvt", p->out);
-    repro_training_began = repro_training_ended = repro_clock();
-    pv_status s = pv_plan_run(plan, &result);
-    r->m[M_SECONDS] = repro_training_ended - repro_training_began;
-    if (s == PV_OK) s = keep_summary(c, it, result, r);
-    if (s == PV_OK) s = keep_certificate(c, it, p, result, r);
-    if (s == PV_OK) s = pv_result_save(result, model);
-    if (s == PV_OK) s = keep_metrics(c, model, test, r);
-    unlink(model);
-    pv_result_free(result);
+    pv_status s = run_measured(c, plan, test, model, &o);
+    if (s == PV_OK) keep_measures(it, &o, r);
+    if (s == PV_OK) s = keep_certificate(c, it, p, o.certificate, r);
+    outcome_free(c, &o);
     return s;
 }
 

@@ -15,6 +15,8 @@ completes 'privet train --eps' --epsilon
 completes 'privet list --j' --json
 completes 'privet train budget.e' budget.epsilon=
 completes 'privet train --optimizer p' pgd
+completes 'privet compare --hold' --holdout
+completes 'privet compare budget.e' budget.epsilon=
 completes 'privet train --model =' logistic
 completes 'privet train optimizer = p' pgd
 completes 'privet train privacy = ' off

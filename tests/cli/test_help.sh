@@ -75,9 +75,9 @@ fails 2 'privet: unknown option --epsilom for train; did you mean --epsilon?' tr
 fails 2 'privet: unknown option --epsilom=1 for train; did you mean --epsilon?' train data --epsilom=1
 fails 2 'privet: unknown option -x; privet train --help lists what there is' train data -x
 fails 2 'privet: unknown option --wibble-wobble; privet list --help lists what there is' list --wibble-wobble
-fails 2 'privet: list has no --epsilon; it is for train, plan, account, calibrate, curve' list --epsilon 1
-fails 2 'privet: plan has no --out; it is for train, predict, export, report, reproduce' plan --rows 9 --features 2 --out x
-fails 2 'privet: plan has no --out; it is for train, predict, export, report, reproduce' plan --rows 9 --features 2 --out=x
+fails 2 'privet: list has no --epsilon; it is for train, plan, compare, account, calibrate, curve' list --epsilon 1
+fails 2 'privet: plan has no --out; it is for train, predict, export, report, compare, reproduce' plan --rows 9 --features 2 --out x
+fails 2 'privet: plan has no --out; it is for train, predict, export, report, compare, reproduce' plan --rows 9 --features 2 --out=x
 fails 2 'privet: unknown option --augment; did you mean the setting model.augment=...?' train data --augment 3
 fails 2 'privet: unknown option --noise-multiplier=3; did you mean the setting budget.noise_multiplier=...?' train data --noise-multiplier=3
 fails 2 'privet: unknown option --augment; privet eval --help lists what there is' eval model data --augment 3

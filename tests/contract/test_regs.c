@@ -58,10 +58,13 @@ static void every_slot_and_flag_is_consistent(void **state)
     PVT_TRUE(n >= 5);
 }
 
-/* The penalties written once more, coordinate by coordinate. */
+/* The penalties written once more, coordinate by coordinate.  NAN: it is not here, and has a test of its own. */
 static double expected_value(const char *name, const double *w, int64_t d, double lambda)
 {
-    double v = 0.0;
+    static const char *const known[] = { "none", "l2", "l1", "elastic", "nonconvex" };
+    double v = NAN;
+    for (int i = 0; i < 5; i++)
+        if (!strcmp(name, known[i])) v = 0.0;
     for (int64_t j = 0; j < d; j++) {
         const double x = w[j];
         if (!strcmp(name, "l2")) v += lambda / 2.0 * x * x;
@@ -77,14 +80,18 @@ static void values_follow_the_formula(void **state)
     (void)state;
     uint64_t s = 11;
     double w[37];
+    int compared = 0;
     for (int64_t i = 0; reg_at(i); i++)
         for (int round = 0; round < 20; round++) {
             const int64_t d = 1 + round * 36 / 19;
             random_vector(&s, w, d, 2.0);
             const void *cfg = reg_cfg(reg_at(i), "0.3");
             const double want = expected_value(reg_at(i)->head.name, w, d, 0.3);
+            if (isnan(want)) continue;
             PVT_NEAR(reg_at(i)->value(cfg, w, d), want, 1e-13 * (1.0 + fabs(want)));
+            compared++;
         }
+    PVT_IS(compared, 5 * 20);
 }
 
 static void gradient_and_curvature_match_differences(void **state)

@@ -1,0 +1,151 @@
+/* compare_key.c - what identifies a run, and the record of one that is finished.
+ *
+ * The key is a text: version, settings in alphabetical order, the files as they are (size and time of the last
+ * change, not a digest of the rows, which would tell something about them), and last the repeat or its seed.  A
+ * record's name is a hash of the key, and the record holds the key itself, so that no other run is taken for it. */
+#include "compare.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void put_stat(FILE *f, const struct stat *st)
+{
+    fprintf(f, " %lld %lld.%09ld", (long long)st->st_size, (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+}
+
+/* The files of a folder: sums, which do not depend on the order they are listed in. */
+static void put_folder(FILE *f, const char *path)
+{
+    long long files = 0, size = 0, time = 0;
+    DIR *d = opendir(path);
+    for (const struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        struct stat st;
+        if (fstatat(dirfd(d), e->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode)) continue;
+        files++;
+        size += (long long)st.st_size;
+        time += (long long)st.st_mtim.tv_sec;
+    }
+    if (d) closedir(d);
+    fprintf(f, " %lld files %lld %lld", files, size, time);
+}
+
+static void put_path(FILE *f, const char *key, const char *path)
+{
+    char whole[PATH_MAX];
+    struct stat st;
+    fprintf(f, "%s=%s", key, realpath(path, whole) ? whole : path);
+    if (stat(path, &st) == 0) {
+        if (S_ISDIR(st.st_mode)) put_folder(f, path);
+        else put_stat(f, &st);
+    }
+    fputc('\n', f);
+}
+
+static bool is_path(const char *key)
+{
+    return strcmp(key, "data.path") == 0 || strcmp(key, "data.schema") == 0 || strcmp(key, "set.vertices") == 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const factor *const *x = a, *const *y = b;
+    return strcmp((*x)->key, (*y)->key);
+}
+
+char *run_key(const grid *g, int cell, int repeat)
+{
+    char *text;
+    size_t len;
+    FILE *f = open_memstream(&text, &len);
+    const factor **sorted = calloc((size_t)g->n + 1, sizeof *sorted);
+    if (!f || !sorted) abort();
+    for (int i = 0; i < g->n; i++) sorted[i] = &g->at[i];
+    qsort(sorted, (size_t)g->n, sizeof *sorted, by_key);
+    fprintf(f, "privet %s\n", pv_version());
+    for (int i = 0; i < g->n; i++) {
+        const char *key = sorted[i]->key, *value = grid_value(g, cell, (int)(sorted[i] - g->at));
+        if (strcmp(key, "run.threads") == 0) continue; /* not a bit of the result depends on them */
+        if (is_path(key)) put_path(f, key, value);
+        else fprintf(f, "%s=%s\n", key, value);
+    }
+    if (g->holdout) put_path(f, "holdout", g->holdout);
+    else fputs("holdout none\n", f);
+    if (g->seeded) fprintf(f, "seed %ld", g->seed + repeat);
+    else fprintf(f, "repeat %d", repeat + 1);
+    if (fclose(f) != 0) abort();
+    free(sorted);
+    return text;
+}
+
+/* FNV-1a from two starts: 32 digits. */
+void run_name(const char *key, char out[NAME_SIZE])
+{
+    uint64_t h[2] = { 0xcbf29ce484222325u, 0x84222325cbf29ce4u };
+    for (int k = 0; k < 2; k++)
+        for (const char *s = key; *s; s++) h[k] = (h[k] ^ (unsigned char)*s) * 0x100000001b3u;
+    snprintf(out, NAME_SIZE, "%016llx%016llx", (unsigned long long)h[0], (unsigned long long)h[1]);
+}
+
+char *run_path(const grid *g, const char *name, const char *ending)
+{
+    char *path;
+    if (asprintf(&path, "%s/runs/%s%s", g->out, name, ending) < 0) abort();
+    return path;
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+/* As a record has it: line ends are vertical bars. */
+char run_key_char(char c)
+{
+    return c == '\n' ? '|' : (unsigned char)c < 0x20 ? ' ' : c;
+}
+
+static bool same_key(jv v, const char *key)
+{
+    const size_t cap = strlen(key) + 2;
+    char *text = malloc(cap);
+    bool same = true;
+    if (!text) abort();
+    jv_str(v, text, cap);
+    for (size_t i = 0; same && (key[i] || text[i]); i++) same = text[i] == (key[i] ? run_key_char(key[i]) : '\0');
+    free(text);
+    return same;
+}
+
+static void take_measures(jv v, run *out)
+{
+    const jv m = jv_get(v, "measures");
+    for (int k = 0; k < MEASURES; k++) out->m[k] = jv_num(jv_get(m, measures[k].key));
+    out->private = jv_true(jv_get(v, "private"));
+    out->own_rows = jv_true(jv_get(v, "training_rows"));
+    out->rows = jv_num(jv_get(v, "rows"));
+}
+
+/* Is it a whole record, and that of this run?  key NULL: of any run. */
+bool record_read(cli *c, const char *path, const char *key, run *out, char **text)
+{
+    struct stat st;
+    char *body = NULL;
+    if (text) *text = NULL;
+    FILE *f = fopen(path, "rbe");
+    if (!f) return false;
+    size_t n = 0;
+    if (fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size < 1 << 28 &&
+        (body = malloc((size_t)st.st_size + 1)))
+        n = fread(body, 1, (size_t)st.st_size, f);
+    fclose(f);
+    if (body) body[n] = '\0';
+    const jv v = { body };
+    char format[32];
+    bool good = body && strlen(body) == n && json_valid(c, body, n, path) &&
+                strcmp(jv_str(jv_get(v, "format"), format, sizeof format), "privet-run") == 0 &&
+                (!key || same_key(jv_get(v, "key"), key));
+    if (good && out) take_measures(v, out);
+    if (good && text) *text = body;
+    else free(body);
+    return good;
+}
