@@ -19,8 +19,8 @@ typedef struct kind {
 } kind;
 static const kind kinds[] = {
     { "loss",
-      "link",
-      { "src/model/link_%s.c", "tests/unit/model/test_link_%s.c", "docs/algorithms/%s.md" },
+      "loss",
+      { "src/model/loss_%s.c", "tests/unit/model/test_loss_%s.c", "docs/algorithms/%s.md" },
       "model" },
     { "penalty", "reg", { "src/reg/reg_%s.c", "tests/unit/opt/test_reg_%s.c", "docs/algorithms/%s.md" }, "reg" },
     { "optimizer",

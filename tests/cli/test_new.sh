@@ -8,7 +8,7 @@ for part in .clang-format CMakeLists.txt Makefile CONTRIBUTING.md README.md CHAN
 done
 find tree -type f | sort | xargs cksum >before
 ok new loss bent --tree tree
-has out 'PV_PLUGIN(link, bent) in src/core/registry.def'
+has out 'PV_PLUGIN(loss, bent) in src/core/registry.def'
 has out 'build/privet train DATA model=bent'
 long=abcdefghijklmnopqrstuvwx # as long as a name may be
 cd tree || exit 1
@@ -20,19 +20,19 @@ rm out err
 cd .. || exit 1
 find tree -type f | sort | xargs cksum >after
 same 'nine new files and the list, nothing else' \
-    'docs/algorithms/bent.md docs/algorithms/heavy.md docs/algorithms/soft-edge.md src/core/registry.def src/model/link_bent.c src/opt/opt_heavy.c src/reg/reg_soft_edge.c tests/unit/model/test_link_bent.c tests/unit/opt/test_opt_heavy.c tests/unit/opt/test_reg_soft_edge.c' \
+    'docs/algorithms/bent.md docs/algorithms/heavy.md docs/algorithms/soft-edge.md src/core/registry.def src/model/loss_bent.c src/opt/opt_heavy.c src/reg/reg_soft_edge.c tests/unit/model/test_loss_bent.c tests/unit/opt/test_opt_heavy.c tests/unit/opt/test_reg_soft_edge.c' \
     "$(diff before after | sed -n 's/^> .* tree.//p' | sort | tr '\n' ' ' | sed 's/ $//')"
 same 'three lines more' 3 "$(diff "$PRIVET_SOURCE/src/core/registry.def" tree/src/core/registry.def | grep -c '^> PV_PLUGIN(')"
 
 # ---- nothing is written over
-fails 2 'privet: tree/src/model/link_bent.c exists already; choose another name' new loss bent --tree tree
-rm tree/docs/algorithms/bent.md tree/tests/unit/model/test_link_bent.c
-mv tree/src/model/link_bent.c aside
-fails 2 'privet: tree/src/core/registry.def has a PV_PLUGIN(link, bent) already; choose another name' new loss bent --tree tree
+fails 2 'privet: tree/src/model/loss_bent.c exists already; choose another name' new loss bent --tree tree
+rm tree/docs/algorithms/bent.md tree/tests/unit/model/test_loss_bent.c
+mv tree/src/model/loss_bent.c aside
+fails 2 'privet: tree/src/core/registry.def has a PV_PLUGIN(loss, bent) already; choose another name' new loss bent --tree tree
 check 'and nothing was begun' test ! -e tree/docs/algorithms/bent.md
-sed '/PV_PLUGIN(link, bent)/d' tree/src/core/registry.def >listed && mv listed tree/src/core/registry.def
+sed '/PV_PLUGIN(loss, bent)/d' tree/src/core/registry.def >listed && mv listed tree/src/core/registry.def
 ok new loss bent --tree tree
-check 'the same again' cmp aside tree/src/model/link_bent.c
+check 'the same again' cmp aside tree/src/model/loss_bent.c
 fails 2 'privet: tree/docs/algorithms/heavy.md exists already; choose another name' new loss heavy --tree tree
 
 # ---- bad input
@@ -56,10 +56,10 @@ cmake=/usr/bin/cmake ctest=/usr/bin/ctest
 check 'configures' "$cmake" -G Ninja -B build -S . -DPRIVET_WERROR=ON
 # shellcheck disable=SC2046  # names have no blanks
 check 'builds without warnings' "$cmake" --build build --target privet privet_cmd \
-    $(find tests/contract tests/unit -name 'test_*.c' | sed -n 's|.*contract/\(.*\)\.c$|\1|p; s|.*/\(test_\(link\|reg\|opt\)_.*\)\.c$|\1|p')
+    $(find tests/contract tests/unit -name 'test_*.c' | sed -n 's|.*contract/\(.*\)\.c$|\1|p; s|.*/\(test_\(loss\|reg\|opt\)_.*\)\.c$|\1|p')
 PRIVET_COMMAND=$PWD/build/privet
 "$ctest" --test-dir build -L contract --output-on-failure >../ctest.log 2>&1 || problem "contract tests: $(tail -40 ../ctest.log)"
-"$ctest" --test-dir build -R 'test_(link|reg|opt)_' --output-on-failure >../ctest.log 2>&1 || problem "their own tests: $(tail -40 ../ctest.log)"
+"$ctest" --test-dir build -R 'test_(loss|reg|opt)_' --output-on-failure >../ctest.log 2>&1 || problem "their own tests: $(tail -40 ../ctest.log)"
 check 'six of them' grep -q '100% tests passed, 0 tests failed out of 6' ../ctest.log
 cd "$work" || exit 1
 small_data >small
