@@ -28,7 +28,8 @@
  * THREADS   A context and all that was made from it belong to one thread at a time; contexts of different threads
  *   do not get in each other's way.  A call starts threads of its own (run.threads), for which the host's callbacks
  *   and allocator are never called: callbacks run on the thread that made the call, before it returns.  They run in
- *   the default floating-point environment and the locale "C".  A callback makes no call on the context it belongs
+ *   the default floating-point environment and the locale "C"; what they change of either is set back behind them (an
+ *   allocator leaves both alone).  A callback makes no call on the context it belongs
  *   to but pv_ctx_errmsg, and no C++ exception and no longjmp may leave it: catch what is thrown, return false,
  *   throw again behind the call.
  * FORK      A child may use its parent's handles if no other thread was inside a call on them at the fork, also
@@ -228,8 +229,8 @@ PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);
 PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub);  /* reads as pv_plan_cost does */
 PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out);                   /* reserve, run, certify     */
 PV_MUST pv_status pv_plan_run_on(pv_plan *plan, pv_data *data, pv_result **out); /* rows of data, not data.path */
-/* The same numbers as in pv_plan_cost, where one call would otherwise have to read JSON.  data: NULL, or the rows
- * that count where data.rows is not set. */
+/* The same numbers as in pv_plan_cost, where one call would otherwise have to read JSON.  data: NULL, or the rows that
+ * the plan is for, which are read: a stream or callback is used up. */
 typedef struct pv_cost {
     double epsilon, epsilon_lower, epsilon_replace, delta; /* INFINITY, 0, INFINITY, 1 where nothing is private   */
     double noise_multiplier, sensitivity;                  /* of one release                                      */

@@ -9,7 +9,24 @@ typedef struct pvt_table { /* a dense matrix owned by the test; free with pvt_ta
     float *x, *y, *norm;
     int64_t *ptr;
     int32_t *idx;
+    bool
+        stretched; /* rows are stored longer and shorter than they were made: the model scales long ones down again */
 } pvt_table;
+
+/* 2^-4 .. 2^60 times as long. */
+static inline void pvt_stretch_row(pvt_table *t, int64_t i)
+{
+    const int64_t p = t->m.domain.p;
+    const int by = (int)((i * 13 + 33) % 65) - 4;
+    for (int64_t j = 0; j < p; j++) t->x[i * p + j] = ldexpf(t->x[i * p + j], by);
+    t->norm[i] = ldexpf(t->norm[i], by);
+}
+
+static inline void pvt_table_stretch(pvt_table *t)
+{
+    t->stretched = true;
+    for (int64_t i = 0; i < t->m.domain.n; i++) pvt_stretch_row(t, i);
+}
 
 static inline void pvt_set_row(pvt_table *t, int64_t i, const double *x, double y)
 {
@@ -22,6 +39,7 @@ static inline void pvt_set_row(pvt_table *t, int64_t i, const double *x, double 
     t->norm[i] = s == 0.0 ? 0.0f : nextafterf((float)sqrt(s), 2.0f);
     t->y[i] = (float)y;
     PVT_TRUE(t->norm[i] <= 1.0f);
+    if (t->stretched) pvt_stretch_row(t, i);
 }
 
 /* n random rows inside the unit ball with labels of a noisy linear rule: -1/+1 for two classes,

@@ -54,7 +54,7 @@ static pv_status cost_json(pvi_job *j, char **json)
 static pv_status open_job(pv_plan *plan, pv_data *from, pvi_job **out)
 {
     pvi_matrix *m = NULL;
-    const bool count = (from || plan->s.data.path) && plan->s.data.rows == PV_AUTO_I64;
+    const bool count = from || (plan->s.data.path && plan->s.data.rows == PV_AUTO_I64);
     pv_status s = count ? pvi_plan_data(plan, from, &m) : PV_OK;
     if (s == PV_OK) s = pvi_job_create(plan, m, out);
     pvi_matrix_free(m);

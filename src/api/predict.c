@@ -80,6 +80,7 @@ static pv_status hand_over(pv_ctx *ctx, pvi_str *b, pv_write_fn write, void *use
 {
     if (b->failed) return pvi_nomem(ctx);
     const bool more = b->len == 0 || write(user, b->s, b->len);
+    pvi_after_host(ctx);
     b->len = 0;
     return more ? PV_OK : pvi_fail(ctx, PV_E_IO, "scores: the callback that takes them stopped");
 }

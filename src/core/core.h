@@ -53,6 +53,8 @@ _Noreturn void pvi_misuse(const char *cond, const char *file, int line);
 /* ---- floating-point environment (host_fenv.c) ---------------------------------------------- */
 void pvi_fenv_default(fenv_t *host);
 void pvi_fenv_restore(fenv_t *host);
+void pvi_after_host(pv_ctx *ctx); /* behind every callback: the default environment and locale again */
+bool pvi_fenv_is_default(void);   /* rounding to nearest, gradual underflow */
 /* First line of a public call that computes and has no context. */
 #define PVI_FENV                                                                                                     \
     fenv_t host_fenv __attribute__((cleanup(pvi_fenv_restore)));                                                     \

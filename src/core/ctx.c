@@ -118,11 +118,15 @@ void pvi_log(pv_ctx *ctx, pv_level level, const char *fmt, ...)
     va_end(ap);
     make_printable(line);
     ctx->log(ctx->log_user, level, line);
+    pvi_after_host(ctx);
 }
 
 bool pvi_progress(pv_ctx *ctx, const char *what, double done, double total, double epsilon)
 {
-    return ctx->progress ? ctx->progress(ctx->progress_user, what, done, total, epsilon) : true;
+    if (!ctx->progress) return true;
+    const bool go_on = ctx->progress(ctx->progress_user, what, done, total, epsilon);
+    pvi_after_host(ctx);
+    return go_on;
 }
 
 void *pvi_alloc(pv_ctx *ctx, size_t size)

@@ -61,8 +61,11 @@ void pv_ctx_free(pv_ctx *ctx)
         end_context(ctx);
         return;
     }
+    pvi_host host;
+    pvi_enter(&host, ctx);
     pvi_log(ctx, PV_LOG_WARN, "pv_ctx_free: %d made from this context %s alive; it goes with the last of them",
             ctx->handles, ctx->handles == 1 ? "is" : "are");
+    pvi_leave(&host);
     ctx->closing = true;
     ctx->log = NULL; /* whoever frees a context expects to be called no more */
     ctx->progress = NULL;

@@ -175,7 +175,7 @@ pv_status pv_data_file(pv_ctx *ctx, const char *path, pv_data **out)
 static pv_status check_labels(pv_data *d, int64_t n)
 {
     const char *name = d->ops->name ? d->ops->name : "files";
-    if (n < 1) return pvi_fail(d->ctx, PV_E_ARG, "%s: no labels were given", name);
+    if (n < 1 || n > PTRDIFF_MAX / 8) return pvi_fail(d->ctx, PV_E_ARG, "%s: no labels were given", name);
     if (d->rows >= 0 && n != d->rows)
         return pvi_fail(d->ctx, PV_E_ARG, "%s: %lld labels for %lld rows", name, (long long)n, (long long)d->rows);
     return PV_OK;
@@ -188,6 +188,8 @@ pv_status pv_data_labels(pv_data *d, const void *y, pv_type type, int64_t n)
     const pv_status s = check_labels(d, n);
     if (s != PV_OK) return s;
     if (!pvi_type_size(type)) return pvi_fail(d->ctx, PV_E_ARG, "labels: %d is no type of values", (int)type);
+    if ((uintptr_t)y % (uintptr_t)pvi_type_size(type))
+        return pvi_fail(d->ctx, PV_E_ARG, "labels: the values are not aligned");
     d->y = y;
     d->y_type = type;
     d->words = NULL;

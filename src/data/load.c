@@ -268,6 +268,8 @@ pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *
     pvi_schema *schema = NULL;
 
     *out = NULL;
+    if (cfg->bias != 0.0 && !((float)cfg->bias >= 1e-30f))
+        return pvi_fail(ctx, PV_E_PARAM, "data.bias=%g: 0, or at least 1e-30", cfg->bias);
     pv_status s = take_source(&job, from, &own);
     if (s != PV_OK) return s;
     job.arena = pvi_arena_create(ctx);

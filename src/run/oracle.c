@@ -119,6 +119,7 @@ pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng
 {
     PVI_REQUIRE(m->domain.n == job->dom.n && m->domain.p == job->dom.p && m->domain.row_norm <= job->dom.row_norm);
     PVI_REQUIRE(!m->byte || job->model.ops->props & PV_PIXELS);
+    PVI_REQUIRE(!job->sparse || m->ptr); /* what one unit's rounding adds was planned for rows like these */
     for (int k = 0; job->private_run && k < PV_MOST_ASKS; k++) {
         const pv_noise *n = &job->release[k].noise;
         PVI_REQUIRE(!some(job, k) || (!n->off && n->sensitivity > 0.0 && n->scale >= n->multiplier * n->sensitivity));
@@ -311,6 +312,7 @@ static pv_status release(pv_oracle *o, int k, const double *at, int64_t events, 
     const double times = events == 1 ? factor : pv_up(factor / pvi_down(sqrt((double)events), 1), 2);
     const bool direct = is_direct(&o->job->release[k], sums);
     pv_status s;
+    PVI_REQUIRE(pvi_fenv_is_default());
     o->now = &o->job->release[k];
     o->parts = &o->split[k];
     if ((s = spend(o, k, events, factor)) != PV_OK || (s = begin(o, at)) != PV_OK) return s;

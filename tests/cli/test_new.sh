@@ -56,7 +56,7 @@ cmake=/usr/bin/cmake ctest=/usr/bin/ctest
 check 'configures' "$cmake" -G Ninja -B build -S . -DPRIVET_WERROR=ON
 # shellcheck disable=SC2046  # names have no blanks
 check 'builds without warnings' "$cmake" --build build --target privet privet_cmd \
-    $(find tests/contract tests/unit -name 'test_*.c' | sed -n 's|.*contract/\(.*\)\.c$|\1|p; s|.*/\(test_\(loss\|reg\|opt\)_.*\)\.c$|\1|p')
+    $(find tests/contract tests/unit -name 'test_*.c' | sed -n 's,.*contract/\(.*\)\.c$,\1,p; s,.*/\(test_\(loss\|reg\|opt\)_.*\)\.c$,\1,p')
 PRIVET_COMMAND=$PWD/build/privet
 "$ctest" --test-dir build -L contract --output-on-failure >../ctest.log 2>&1 || problem "contract tests: $(tail -40 ../ctest.log)"
 "$ctest" --test-dir build -R 'test_(loss|reg|opt)_' --output-on-failure >../ctest.log 2>&1 || problem "their own tests: $(tail -40 ../ctest.log)"

@@ -253,9 +253,27 @@ static void put_long_digits(FILE *f, pv_ctx *ctx)
     pv_plan_free(plan);
 }
 
+static int meddle; /* what callbacks do to the environment: a rounding mode, -1: flush to zero; 0: nothing */
+
+static void change_environment(void)
+{
+    if (meddle > 0) fesetround(meddle);
+#if defined(__x86_64__)
+    if (meddle < 0) _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+}
+
 static void keep_line(void *user, pv_level level, const char *line)
 {
     fprintf(user, "%d %s\n", (int)level, line);
+    change_environment();
+}
+
+static bool go_on(void *user, const char *what, double done, double total, double epsilon)
+{
+    (void)user, (void)what, (void)done, (void)total, (void)epsilon;
+    change_environment();
+    return true;
 }
 
 static answers all_answers(void)
@@ -265,6 +283,7 @@ static answers all_answers(void)
     FILE *f = open_memstream(&a.text, &a.len);
     PVT_OK(pv_ctx_create(NULL, &ctx));
     pv_ctx_on_log(ctx, keep_line, f);
+    pv_ctx_on_progress(ctx, go_on, NULL);
     put_answer(f, ctx, pv_account, question);
     put_answer(f, ctx, pv_account,
                "{\"mechanism\": \"gaussian\", \"z\": 1.1, \"q\": 0.004, \"steps\": 900, "
@@ -323,7 +342,14 @@ static void environments_are_put_aside_and_back(void **state)
 #if defined(__x86_64__)
     _mm_setcsr(_mm_getcsr() | 0x8040); /* results below the normal numbers become 0, and so do operands */
     compare_with(&want, "flush to zero");
+    meddle = -1;
+    compare_with(&want, "flush to zero, by a callback");
 #endif
+    for (int i = 0; i < 3; i++) {
+        meddle = modes[i];
+        compare_with(&want, "rounding mode, by a callback");
+    }
+    meddle = 0;
     free(want.text);
 }
 

@@ -109,7 +109,7 @@ static double gain_of(const pv_rows *r, float norm)
 
 static table make(uint64_t seed, int64_t q, float bias, float R, bool unit, bool max, int64_t classes)
 {
-    table t = { .q = q, .p = q + (bias != 0.0f), .ld = q + (int64_t)(seed % 4) };
+    table t = { .q = q, .p = q + (bias != 0.0f), .ld = q + (int64_t)((seed / 40 * 3 % 4 + seed) % 4) };
     int64_t e = 0;
     t.rows = (pv_rows) { .n = N, .p = t.p, .ld = t.ld, .bound = R, .unit = unit, .bias = bias };
     t.x = at_the_end(sizeof(float) * (size_t)((N - 1) * t.ld + q)); /* not even the gap behind the last row */
@@ -316,18 +316,25 @@ static void check_model(fixture *f, const table *t, bool max)
     free(other);
 }
 
+/* Bounds that clip some of the rows. */
+static pv_joint joint_of(const fixture *f, const table *t)
+{
+    double G, L;
+    pv_joint j = { 0 };
+    f->model->constants(f->cfg, &f->dom, &G, &L);
+    f->model->hess->bounds(f->cfg, &f->dom, &j);
+    j.grad = fmin(G, 0.3 * (double)t->rows.bound);
+    j.scale = j.grad / j.hess;
+    j.clip = f->model->hess->norm(f->cfg, &f->dom, &j);
+    return j;
+}
+
 /* Gradient and Hessian, moments, transformed rows: within their bounds, and those of the rows written out. */
 static void check_joint(const fixture *f, const table *t, float *g, float *want)
 {
     const pv_hess_ops *h = f->model->hess;
     void *scratch = aligned_alloc(64, lines(h->scratch(f->cfg, &f->dom)));
-    double G, L;
-    pv_joint j = { 0 };
-    f->model->constants(f->cfg, &f->dom, &G, &L);
-    h->bounds(f->cfg, &f->dom, &j);
-    j.grad = fmin(G, 0.3 * (double)t->rows.bound);
-    j.scale = j.grad / j.hess;
-    j.clip = h->norm(f->cfg, &f->dom, &j);
+    const pv_joint j = joint_of(f, t);
     const int64_t H = j.blocks * (j.blocks + 1) / 2 * (j.width * (j.width + 1) / 2);
     for (int64_t i = 0; i < N; i++)
         for (int dense = 0; dense < 2; dense++) {
@@ -346,6 +353,27 @@ static void check_joint(const fixture *f, const table *t, float *g, float *want)
             h->moment(&seen, j.row_norm, want, &bad, scratch);
             PVT_TRUE(bad == 0 && size_of(g, NULL, H, true) <= 1 && size_of(g, want, H, false) <= 1e-5);
         }
+    free(scratch);
+}
+
+/* A group of rows is its rows one after the other, to the last bit: no row changes what another adds (M3). */
+static void check_joint_groups(const fixture *f, const table *t, float *g, float *want)
+{
+    const pv_hess_ops *h = f->model->hess;
+    void *scratch = aligned_alloc(64, lines(h->scratch(f->cfg, &f->dom)));
+    const pv_joint j = joint_of(f, t);
+    const int64_t all = f->d + j.blocks * (j.blocks + 1) / 2 * (j.width * (j.width + 1) / 2);
+    for (int dense = 0; dense < 2; dense++) {
+        const pv_rows v = view(t, dense, NULL, N);
+        int64_t bad = 0;
+        memset(g, 0, sizeof *g * (size_t)all), memset(want, 0, sizeof *want * (size_t)all);
+        h->sum(f->st, f->cfg, &v, &j, g, g + f->d, &bad, scratch);
+        for (int64_t i = 0; i < N; i++) {
+            const pv_rows one = view(t, dense, &i, 1);
+            h->sum(f->st, f->cfg, &one, &j, want, want + f->d, &bad, scratch);
+        }
+        PVT_TRUE(size_of(g, want, all, false) == 0.0);
+    }
     free(scratch);
 }
 
@@ -386,6 +414,7 @@ static void joint(fixture *f, const table *t, bool max)
     const size_t most = (size_t)(f->d + (f->d + 1) * f->d / 2) * sizeof(float);
     float *g = malloc(most), *want = malloc(most);
     check_joint(f, t, g, want);
+    check_joint_groups(f, t, g, want);
     if (f->model->hess->transform) check_transform(f, t);
     free(g), free(want);
 }

@@ -134,6 +134,7 @@ static bool replay(pv_ctx *ctx, const config *c, const rowpair *p, bool csr, tap
     tp->d = P * (c->classes > 2 ? c->classes : 1);
     tp->moments = !c->share || strcmp(c->share, "0") == 0 ? 0 : strcmp(c->sampler, "full") == 0 ? 1 : moment_events;
     put_row(t, c, p, 0);
+    if (csr != p->replace) pvt_table_stretch(t); /* rows that the model scales down, in both layouts */
     if (csr) pvt_table_as_csr(t);
     const pv_status s = pvi_run_matrix(plan, &t->m, watch, tp, &r);
     PVT_CHECK(s == PV_OK || s == PV_E_UNSUPPORTED, "%s %s: %s", c->model, p->name, pv_ctx_errmsg(ctx));

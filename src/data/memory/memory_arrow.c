@@ -31,12 +31,16 @@ static const char *child_name(const arrow *st, int64_t i)
 }
 
 /* ---- the stream's own errors ----------------------------------------------------------------------------------- */
-static pv_status stream_failed(const arrow *st, int code)
+/* What it says of a batch may quote a value. */
+static pv_status stream_failed(const arrow *st, int code, bool batch)
 {
     const char *why = st->stream->get_last_error ? st->stream->get_last_error(st->stream) : NULL;
     char text[256];
     snprintf(text, sizeof text, "%s", why && *why ? why : strerror(code));
-    return pvi_fail(st->job->ctx, PV_E_IO, "%s: %s", st->job->name, text);
+    pvi_after_host(st->job->ctx);
+    if (!batch) return pvi_fail(st->job->ctx, PV_E_IO, "%s: %s", st->job->name, text);
+    return pvi_fail(st->job->ctx, PV_E_IO, "%s: batch %lld: %s", st->job->name, (long long)st->batch + 1,
+                    pvi_told(st->job, text));
 }
 
 static pv_status bad_array(const arrow *st, const char *column, const char *why)
@@ -235,12 +239,14 @@ static pv_status read_batches(arrow *st)
     for (bool more = true; more && s == PV_OK;) {
         struct ArrowArray a = { 0 };
         const int code = st->stream->get_next(st->stream, &a);
-        if (code) return stream_failed(st, code);
+        pvi_after_host(st->job->ctx);
+        if (code) return stream_failed(st, code, true);
         more = a.release != NULL;
         st->batch += more;
         if (more) s = bind(st, &a);
         if (more && s == PV_OK && a.length > 0) s = pvi_table_run(&st->table, a.length, 0.0, 0.0);
         if (more) a.release(&a);
+        pvi_after_host(st->job->ctx);
     }
     return s;
 }
@@ -252,7 +258,8 @@ static pv_status read_rows(struct pv_load *job)
     if (s == PV_OK) s = pvi_data_begin(job->ctx, job->from);
     if (s != PV_OK) return s;
     const int code = st.stream->get_schema(st.stream, &st.schema);
-    if (code) return stream_failed(&st, code);
+    pvi_after_host(job->ctx);
+    if (code) return stream_failed(&st, code, false);
     s = find_columns(&st);
     if (s == PV_OK) s = pvi_table_open(&st.table, job, st.sc, st.cells);
     if (s == PV_OK) s = read_batches(&st);

@@ -29,6 +29,7 @@ static pv_status ask(batches *st)
     const int64_t all = st->job->from->rows;
     st->now = (pv_batch) { 0 };
     const pv_status s = st->b->next(st->b->user, &st->now);
+    pvi_after_host(ctx);
     st->number += s == PV_OK;
     if (s == PV_DONE && all >= 0 && st->done != all)
         return pvi_fail(ctx, PV_E_FORMAT, "%s: %lld rows came, but %lld were declared", st->job->whole,

@@ -36,10 +36,11 @@ static pv_status check_pointers(csr *s)
         return pvi_fail(ctx, PV_E_FORMAT, "%s: row pointers begin with %lld, not with 0", s->job->name,
                         (long long)before);
     for (int64_t i = 0; i < s->rows; i++) {
-        const int64_t next = integer(d->ptr_type, d->ptr, i + 1), n = next - before;
+        const int64_t next = integer(d->ptr_type, d->ptr, i + 1);
         if (next < before)
             return pvi_fail(ctx, PV_E_FORMAT, "%s: row %lld: row pointers must not decrease", s->job->name,
                             (long long)i + 1);
+        const int64_t n = next - before;
         if (n > d->columns)
             return pvi_fail(ctx, PV_E_FORMAT, "%s: row %lld: more values than the %lld columns", s->job->name,
                             (long long)i + 1, (long long)d->columns);

@@ -483,9 +483,12 @@ static void streams_that_fail(void **state)
     make_small();
     small_table.fail_at = 1;
     small_table.error = "the disk\nis gone\x1b[31m";
-    fails(&small_table, PV_E_IO, "Arrow stream: the disk?is gone?[31m");
+    fails(&small_table, PV_E_IO, "Arrow stream: batch 2: the disk?is gone?[31m");
+    t.d.cfg.messages = PVI_TELL_PLACE; /* what a producer says may quote a value */
+    fails(&small_table, PV_E_IO, "Arrow stream: batch 2: refused; data.messages=full tells why, and quotes it");
+    t.d.cfg.messages = PVI_TELL_FULL;
     small_table.error = NULL;
-    fails(&small_table, PV_E_IO, "Arrow stream: Input/output error");
+    fails(&small_table, PV_E_IO, "Arrow stream: batch 2: Input/output error");
     small_table.fail_at = -1;
     small_table.batches = 0;
     fails(&small_table, PV_E_FORMAT, "Arrow stream: no rows");

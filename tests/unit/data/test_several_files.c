@@ -231,7 +231,7 @@ static void bad_arguments(void **state)
     mt_refused(&t, pv_data_files(t.d.ctx, hole, 0, &d), "files: at least one path is needed");
     mt_refused(&t, pv_data_files(t.d.ctx, hole, 2, &d), "files: path 2 is empty");
     mt_refused(&t, pv_data_files(t.d.ctx, empty, 1, &d), "files: path 1 is empty");
-    mt_refused(&t, pv_data_file(t.d.ctx, NULL, &d), "files: path 1 is empty");
+    mt_refused(&t, pv_data_file(t.d.ctx, NULL, &d), "pv_data_file: path is NULL");
     PVT_IS(pv_data_file(NULL, "a", &d), PV_E_ARG);
     PVT_IS(pv_data_file(t.d.ctx, "a", NULL), PV_E_ARG);
     text(part[0], "1 1:1\n");
