@@ -229,8 +229,8 @@ PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);
 PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub);  /* reads as pv_plan_cost does */
 PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out);                   /* reserve, run, certify     */
 PV_MUST pv_status pv_plan_run_on(pv_plan *plan, pv_data *data, pv_result **out); /* rows of data, not data.path */
-/* The same numbers as in pv_plan_cost, where one call would otherwise have to read JSON.  data: NULL, or the rows that
- * the plan is for, which are read: a stream or callback is used up. */
+/* The same numbers as in pv_plan_cost, where one call would otherwise have to read JSON.  data: NULL, or the rows
+ * that the plan is for, which are read: a stream or callback is used up. */
 typedef struct pv_cost {
     double epsilon, epsilon_lower, epsilon_replace, delta; /* INFINITY, 0, INFINITY, 1 where nothing is private   */
     double noise_multiplier, sensitivity;                  /* of one release                                      */
