@@ -225,8 +225,9 @@ static void place_dense(const pvi_builder *b, const pvi_segment *g)
     int64_t from = 0;
     for (int64_t i = 0; i < g->rows; i++, x += ld) {
         const int64_t to = g->end[i];
-        norm[i] = pvi_row_bound(&b->row_norm, g->idx + from, g->val + from, to - from);
-        if (to - from == ld) { /* a value for every feature, in order */
+        const bool full = to - from == ld; /* a value for every feature, in order */
+        norm[i] = pvi_row_bound(&b->row_norm, full ? NULL : g->idx + from, g->val + from, to - from);
+        if (full) {
             memcpy(x, g->val + from, (size_t)ld * sizeof *x);
         } else {
             memset(x, 0, (size_t)ld * sizeof *x);
@@ -240,12 +241,10 @@ static void place_dense(const pvi_builder *b, const pvi_segment *g)
 static void place_rows(const pvi_builder *b, const pvi_segment *g)
 {
     const int64_t p = b->features;
-    float *x = b->borrowed ? NULL : f32(b, X) + g->row_at * p, *norm = f32(b, NORM) + g->row_at;
-    for (int64_t i = 0; i < g->rows; i++) {
-        const float *row = g->row + i * g->row_ld;
-        norm[i] = pvi_row_bound(&b->row_norm, NULL, row, p);
-        for (int64_t j = 0; x && j < p; j++) x[i * p + j] = row[j] + 0.0f;
-    }
+    float *x = b->borrowed ? NULL : f32(b, X) + g->row_at * p;
+    pvi_row_bounds(&b->row_norm, g->row, g->rows, g->row_ld, p, f32(b, NORM) + g->row_at);
+    for (int64_t i = 0; x && i < g->rows; i++)
+        for (int64_t j = 0; j < p; j++) x[i * p + j] = g->row[i * g->row_ld + j] + 0.0f;
 }
 
 static void place_pixels(const pvi_builder *b, const pvi_segment *g)
@@ -290,7 +289,7 @@ static void place_features(void *arg, int64_t k, int thread)
     float *x = f32(b, X) + ((*g)->row_at + first) * ld, *norm = f32(b, NORM) + (*g)->row_at + first;
     memcpy(f32(b, Y) + (*g)->row_at + first, labels_of(b, *g) + first, (size_t)rows * sizeof *(*g)->y);
     pvi_features_rows(b->map, *g, first, rows, x, ld, thread);
-    for (int64_t i = 0; i < rows; i++, x += ld) norm[i] = pvi_row_bound(&b->row_norm, NULL, x, ld);
+    pvi_row_bounds(&b->row_norm, x, rows, ld, ld, norm);
 }
 
 static void place(void *arg, int64_t k, int thread)

@@ -8,6 +8,7 @@
  *   row_norm.c     a bound on the norm of a row                           pvi_row_bound */
 #ifndef PVI_READER_H
 #define PVI_READER_H
+#include "core/isa.h"
 #include "load.h"
 #include "dictionary.h"
 
@@ -281,15 +282,23 @@ void pvi_chunk_fail(pvi_chunk *c, const char *at, const char *fmt, ...) PVI_PRIN
 const char *pvi_excerpt(const char *s, size_t len, char out[48]);
 
 /* ---- norms (row_norm.c) ---------------------------------------------------------------------------------------- */
+/* sum[i] = bias^2 + the squares of row i of n values at v + i ld (row_norm.kernel.c). */
+typedef void pvi_squares_fn(const float *v, int64_t rows, int64_t ld, int64_t n, float bias, double *sum);
+extern pvi_squares_fn *const pvi_squares_isa[PVI_ISA_COUNT];
+
 typedef struct pvi_row_norm {
     float bound; /* the largest float <= R */
     bool unit, max;
     float bias;
+    double near[2]; /* a length between these may be `bound` */
+    pvi_squares_fn *squares;
 } pvi_row_norm;
 pvi_row_norm pvi_row_norm_of(const pvi_data_cfg *cfg);
 /* A float at or above the norm of the row (v, bias), without rounding errors in our favour; `bound` itself where the
  * row is just as long; infinite where no float is large enough. */
 float pvi_row_bound(const pvi_row_norm *b, const int32_t *idx, const float *v, int64_t n); /* idx NULL: 0, 1, ... */
+/* The same of rows with every feature, row i at v + i ld. */
+void pvi_row_bounds(const pvi_row_norm *b, const float *v, int64_t rows, int64_t ld, int64_t n, float *norm);
 
 /* ---- digest (digest.c) ----------------------------------------------------------------------------------------- */
 pv_status pvi_digest(pv_ctx *ctx, const pvi_data_cfg *cfg, pvi_matrix *m);

@@ -85,11 +85,14 @@ static void fill(void *arg, pvi_block *b)
     g->max_index = d->columns;
     g->row = !s->rows ? NULL : s->borrow ? value_at(d, b->first, 0) : g->val;
     g->row_ld = s->borrow ? d->row_stride : d->columns;
+    /* Rows side by side are looked at all at once, and one by one only to find the one that is wrong. */
+    const bool fine = s->borrow && g->row_ld == d->columns && all_finite(g->row, b->rows * d->columns);
     for (int64_t i = 0; i < b->rows; i++) {
         const void *x = value_at(d, b->first + i, 0);
         const float *v = s->borrow ? x : g->val + i * d->columns;
         if (!s->borrow) row_of[d->type](x, d->column_stride, d->columns, scale, center, g->val + i * d->columns);
-        if (!all_finite(v, d->columns) || (d->type == PV_BOOL8 && !all_bits(x, d->column_stride, d->columns))) {
+        if (!(fine || all_finite(v, d->columns)) ||
+            (d->type == PV_BOOL8 && !all_bits(x, d->column_stride, d->columns))) {
             complain(b, s, b->first + i, v);
             return;
         }

@@ -1,16 +1,18 @@
 /* memory_table.c - columns in memory to rows, by the rules of tables (encode.c).
  *
- * A block of rows is encoded column by column, so that each inner loop has one type: its numbers go to doubles 64 at
- * a time, are compared with the bounds and stored at their place in the row; whatever is unusual (null, NaN, outside)
- * is then looked at one by one.  Each column that gives features has one slot in a row, a number or the feature of a
- * category.  Rows of numbers are handed over whole; others without their zeros, as the reader of text does, and in
- * both cases the sum behind a row's norm is over its nonzero values in order, so that text and memory give the same
- * bits.
+ * A block of rows is encoded column by column, so that each inner loop has one type: numbers go to doubles 64 at a
+ * time, are compared with the bounds and become features (numbers.kernel.c); whatever is unusual (null, NaN, outside)
+ * is then looked at one by one.  Columns of numbers that follow each other are taken eight at a time, 64 rows of
+ * each, and turned into rows by 4 x 4, since storing one float takes as long as storing four.
+ *
+ * Each column that gives features has one slot in a row, a number or the feature of a category.  Rows of numbers are
+ * handed over whole; others without their zeros, as the reader of text does, and in both cases the sum behind a row's
+ * norm is over its nonzero values in order, so that text and memory give the same bits.
  *
  * Of several rows that are refused the first counts, and in it the first column, as in text. */
 #include "memory_table.h"
 
-enum { LANE = 64 };
+enum { LANE = 64, TILE = 8 };
 
 typedef struct worker { /* a block under way */
     const pvi_table *t;
@@ -137,28 +139,11 @@ static bool slow_cell(worker *w, int64_t column, int64_t r, slot *out)
 }
 
 /* ---- one column ------------------------------------------------------------------------------------------------ */
-/* Two at a time, since compilers make a loop of single comparisons out of a reduction by them. */
-static bool all_within(const double *v, int64_t n, double lo, double hi)
-{
-    typedef double pair __attribute__((vector_size(16)));
-    typedef int64_t truth __attribute__((vector_size(16)));
-    const pair low = { lo, lo }, high = { hi, hi };
-    truth in = { -1, -1 };
-    int64_t j = 0;
-    for (; j + 2 <= n; j += 2) {
-        pair x;
-        memcpy(&x, v + j, sizeof x);
-        in &= (x >= low) & (x <= high);
-    }
-    return (in[0] & in[1]) != 0 && (j == n || (v[j] >= lo && v[j] <= hi));
-}
-
 /* Which of n numbers need a closer look: outside the bounds, not finite, or a number that stands for no value. */
 static uint64_t unusual(const pvi_schema *sc, const pvi_column *col, const double *v, int64_t n)
 {
     const double lo = col->lo, hi = col->hi;
     uint64_t mask = 0;
-    if (!sc->numeric_missing && all_within(v, n, lo, hi)) return 0;
     for (int64_t j = 0; j < n; j++) mask |= (uint64_t) !((v[j] >= lo) & (v[j] <= hi)) << j;
     for (int64_t k = 0; k < sc->missing.count && sc->numeric_missing; k++)
         for (int64_t j = 0; j < n; j++) mask |= (uint64_t)(v[j] == sc->missing.word[k].num) << j;
@@ -171,7 +156,7 @@ static void put(const pvi_table *t, pvi_block *b, int64_t r, int64_t k, slot s)
     if (!t->whole) b->seg.idx[r * t->slots + k] = s.code;
 }
 
-/* What the next column will read: it begins somewhere else, which the processor cannot know. */
+/* What a column will read soon: it begins somewhere else, which the processor cannot know. */
 static void fetch(const pvi_cells *c, int64_t i, int64_t n)
 {
     if (c->kind == PVI_CELL_NONE || c->kind >= PVI_CELL_HALF || c->stride != 1) return;
@@ -180,35 +165,74 @@ static void fetch(const pvi_cells *c, int64_t i, int64_t n)
     for (int64_t k = 0; k < n * size; k += 64) __builtin_prefetch(at + k);
 }
 
-static void number_column(worker *w, int64_t column, int64_t k)
+/* Rows r .. r + n of a column; false: one of them is refused. */
+static bool number_lane(worker *w, int64_t column, int64_t r, int64_t n, float *x)
 {
     const pvi_table *t = w->t;
     const pvi_column *col = &t->sc->column[column];
     const pvi_cells *c = &t->cells[column];
-    const double from = col->from, range = col->range, center = t->job->cfg->center;
-    const bool plain = from == 0.0 && range == 1.0 && center == 0.0; /* v itself: nothing is rounded on the way */
+    double v[LANE];
+    if (column + TILE < t->sc->count) fetch(c + TILE, w->b->first + r, n);
+    pvi_cells_numbers(c, w->b->first + r, n, v);
+    uint64_t look = pvi_cells_null(c, w->b->first + r, n);
+    if (!t->numbers(col, t->job->cfg->center, v, n, x) || t->sc->numeric_missing) look |= unusual(t->sc, col, v, n);
+    for (; look; look &= look - 1) {
+        const int64_t j = __builtin_ctzll(look);
+        slot s = { 0 };
+        if (!slow_cell(w, column, r + j, &s)) return false;
+        x[j] = s.val;
+    }
+    return true;
+}
+
+/* to[j ld + c] = x[c][j] for n values of each of some columns. */
+static void turn(float (*x)[LANE], int64_t columns, int64_t n, float *to, int64_t ld)
+{
+    typedef float four __attribute__((vector_size(16)));
+    typedef float any __attribute__((vector_size(16), aligned(4), may_alias));
+    const int64_t wide = columns / 4 * 4, high = n / 4 * 4;
+    for (int64_t j = 0; j < high; j += 4)
+        for (int64_t c = 0; c < wide; c += 4) {
+            float *at = to + j * ld + c;
+            const four p = *(any *)&x[c][j], q = *(any *)&x[c + 1][j], r = *(any *)&x[c + 2][j],
+                       s = *(any *)&x[c + 3][j];
+            const four a = __builtin_shufflevector(p, q, 0, 4, 1, 5), b = __builtin_shufflevector(p, q, 2, 6, 3, 7),
+                       d = __builtin_shufflevector(r, s, 0, 4, 1, 5), e = __builtin_shufflevector(r, s, 2, 6, 3, 7);
+            *(any *)at = __builtin_shufflevector(a, d, 0, 1, 4, 5);
+            *(any *)(at + ld) = __builtin_shufflevector(a, d, 2, 3, 6, 7);
+            *(any *)(at + 2 * ld) = __builtin_shufflevector(b, e, 0, 1, 4, 5);
+            *(any *)(at + 3 * ld) = __builtin_shufflevector(b, e, 2, 3, 6, 7);
+        }
+    for (int64_t c = 0; c < columns; c++)
+        for (int64_t j = c < wide ? high : 0; j < n; j++) to[j * ld + c] = x[c][j];
+}
+
+typedef struct run { /* columns of numbers that are encoded together, and the slot of the first */
+    int64_t column[TILE], count, slot;
+} run;
+
+/* Of rows that are refused the first counts, so none behind the lane of one need be looked at. */
+static void number_columns(worker *w, const run *g)
+{
+    const pvi_table *t = w->t;
     for (int64_t r = 0; r < w->b->rows; r += LANE) {
         const int64_t n = w->b->rows - r < LANE ? w->b->rows - r : LANE;
-        double v[LANE];
-        float x[LANE];
-        if (column + 1 < t->sc->count) fetch(&t->cells[column + 1], w->b->first + r, n);
-        pvi_cells_numbers(c, w->b->first + r, n, v);
-        uint64_t look = unusual(t->sc, col, v, n) | pvi_cells_null(c, w->b->first + r, n);
-        if (plain)
-            for (int64_t j = 0; j < n; j++) x[j] = (float)v[j];
-        else
-            for (int64_t j = 0; j < n; j++) x[j] = (float)((v[j] - from) / range - center);
-        for (; look; look &= look - 1) {
-            const int64_t j = __builtin_ctzll(look);
-            slot s = { 0 };
-            if (!slow_cell(w, column, r + j, &s)) return;
-            x[j] = s.val;
-        }
-        float *to = w->b->seg.val + r * t->slots + k;
-        for (int64_t j = 0; j < n; j++) to[j * t->slots] = x[j];
+        float x[TILE][LANE];
+        bool good = true;
+        for (int64_t c = 0; c < g->count; c++) good &= number_lane(w, g->column[c], r, n, x[c]);
+        if (!good) return;
+        turn(x, g->count, n, w->b->seg.val + r * t->slots + g->slot, t->slots);
     }
-    int32_t *idx = w->b->seg.idx + k;
-    for (int64_t r = 0; r < w->b->rows && !t->whole; r++) idx[r * t->slots] = col->first;
+    int32_t *idx = w->b->seg.idx + g->slot;
+    for (int64_t r = 0; r < w->b->rows && !t->whole; r++)
+        for (int64_t c = 0; c < g->count; c++) idx[r * t->slots + c] = t->sc->column[g->column[c]].first;
+}
+
+static void end_run(worker *w, run *g)
+{
+    if (g->count) number_columns(w, g);
+    g->slot += g->count;
+    g->count = 0;
 }
 
 /* Words that have been looked up. */
@@ -271,15 +295,20 @@ static void fill(void *arg, pvi_block *b)
 {
     const pvi_table *t = arg;
     worker w = { .t = t, .b = b };
-    int64_t k = 0;
+    run g = { 0 };
     for (int64_t i = 0; i < t->sc->count; i++) {
         const pvi_column *col = &t->sc->column[i];
-        const bool feature = col->type == PVI_COL_NUMBER || col->type == PVI_COL_CATEGORY;
         if (t->cells[i].kind == PVI_CELL_NONE || col->type == PVI_COL_IGNORE) continue;
-        if (plain_numbers(col, &t->cells[i])) number_column(&w, i, k);
-        else other_column(&w, i, k);
-        k += feature;
+        if (plain_numbers(col, &t->cells[i])) {
+            g.column[g.count++] = i;
+            if (g.count == TILE) end_run(&w, &g);
+        } else {
+            end_run(&w, &g); /* of columns that refuse the same row the first counts */
+            other_column(&w, i, g.slot);
+            g.slot += col->type != PVI_COL_LABEL;
+        }
     }
+    end_run(&w, &g);
     if (t->beside.kind != PVI_CELL_NONE) label_beside(&w);
     b->seg.max_index = t->sc->features;
     b->seg.row = t->whole ? b->seg.val : NULL;
@@ -339,9 +368,12 @@ static pv_status look_up(pvi_table *t, int64_t column)
 }
 
 /* ---- one load ------------------------------------------------------------ */
+pvi_numbers_fn PVI_DECLARE_NARROW(pvi_numbers);
+pvi_numbers_fn *const pvi_numbers_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_numbers);
+
 pv_status pvi_table_open(pvi_table *t, struct pv_load *job, const pvi_schema *sc, pvi_cells *cells)
 {
-    *t = (pvi_table) { .job = job, .sc = sc, .cells = cells };
+    *t = (pvi_table) { .job = job, .sc = sc, .cells = cells, .numbers = pvi_numbers_isa[pvi_isa()] };
     t->rounds = (pvi_rounds) { .job = job, .arg = t, .fill = fill, .refuse = refuse };
     bool numbers = true;
     for (int64_t i = 0; i < sc->count; i++) {

@@ -60,6 +60,10 @@ void pvi_cells_numbers(const pvi_cells *c, int64_t i, int64_t n, double *out); /
 /* The cell's text, in room; s NULL: it cannot be read, and why says so. */
 pvi_span pvi_cell_text(const pvi_cells *c, int64_t i, char room[PVI_TEXT_ROOM], const char **why);
 
+/* What n numbers of a column become; false: some are outside of its bounds or NaN (numbers.kernel.c). */
+typedef bool pvi_numbers_fn(const pvi_column *col, double center, const double *v, int64_t n, float *x);
+extern pvi_numbers_fn *const pvi_numbers_isa[PVI_ISA_COUNT];
+
 typedef struct pvi_table {
     struct pv_load *job;
     const pvi_schema *sc;
@@ -67,6 +71,7 @@ typedef struct pvi_table {
     pvi_cells beside; /* labels that are no column; kind 0: none                                   */
     int64_t row0;     /* rows before this piece                                                    */
     pvi_rounds rounds;
+    pvi_numbers_fn *numbers;
     int64_t slots; /* columns that give features                                                   */
     bool whole;    /* their values are the rows: all are numbers, and the builder takes rows       */
 } pvi_table;

@@ -1,5 +1,6 @@
 /* test_memory_dense.c - a matrix in memory gives what the same .npy file gives: values, norms, labels, digest. */
 #include "memorytest.h"
+#include "data/memory/memory_table.h"
 
 static mt t;
 
@@ -405,6 +406,77 @@ static void bad_tables(void **state)
     pv_data_free(d);
 }
 
+/* Numbers in runs of 9, 8 and 4 columns, a category and the label between them, and values outside in two places: the
+ * first row counts, and in it the first column. */
+enum { WIDE = 23, LONG = 300 };
+static const char *wide_schema(void)
+{
+    static char schema[WIDE * 80 + 64];
+    char *at = schema + sprintf(schema, "{\"columns\": [");
+    for (int j = 0; j < WIDE; j++)
+        if (j == 9) at += sprintf(at, "{\"name\": \"c\", \"type\": \"category\", \"values\": [\"0\", \"1\"]}, ");
+        else if (j == 18) at += sprintf(at, "{\"name\": \"y\", \"type\": \"label\", \"values\": [\"0\", \"1\"]}, ");
+        else at += sprintf(at, "{\"name\": \"x%d\", \"type\": \"number\", \"min\": 0, \"max\": 3}, ", j);
+    strcpy(at - 2, "]}");
+    return schema;
+}
+
+static void the_first_counts(void **state)
+{
+    (void)state;
+    static double x[LONG * WIDE];
+    uint64_t s = 8;
+    t.d.cfg.schema = wide_schema();
+    t.d.cfg.messages = PVI_TELL_PLACE;
+    for (int k = 0; k < 400; k++) {
+        const bool by_rows = k & 1;
+        const int64_t down = by_rows ? WIDE : 1, across = by_rows ? 1 : LONG;
+        for (int i = 0; i < LONG * WIDE; i++) x[i] = (double)(i % 2);
+        int64_t row[2], column[2];
+        for (int e = 0; e < 2; e++) {
+            row[e] = e && k % 4 == 0 ? row[0] : (int64_t)mt_uniform(&s, 0, LONG);
+            column[e] = (int64_t)mt_uniform(&s, 0, WIDE);
+            x[row[e] * down + column[e] * across] = 5;
+        }
+        const int e = row[1] < row[0] || (row[1] == row[0] && column[1] < column[0]);
+        char name[16], want[128];
+        snprintf(name, sizeof name, "x%d", (int)column[e]);
+        snprintf(want, sizeof want,
+                 "dense rows: row %d, column \"%s\": refused; data.messages=full tells why, and quotes it",
+                 (int)row[e] + 1,
+                 column[e] == 9    ? "c"
+                 : column[e] == 18 ? "y"
+                                   : name);
+        pv_data *d;
+        PVT_OK(pv_data_dense(t.d.ctx, x, PV_FLOAT64, LONG, WIDE, down, across, &d));
+        mt_fails(&t, d, PV_E_FORMAT, want);
+        pv_data_free(d);
+    }
+}
+
+/* Each number at its place, by every instruction set as by a plain loop. */
+static void numbers_of_a_lane(void **state)
+{
+    (void)state;
+    uint64_t s = 9;
+    double v[64];
+    float x[64];
+    for (int k = 0; k < 2000; k++) {
+        const pvi_column col = { .lo = -1, .hi = k % 2 ? 3 : 0, .from = k % 3 ? -1 : 0, .range = k % 3 ? 3.7 : 1 };
+        const double center = k % 5 ? 0.0 : 0.5;
+        const int64_t n = (int64_t)mt_uniform(&s, 0, 65);
+        bool within = true;
+        for (int64_t j = 0; j < n; j++) v[j] = mt_uniform(&s, -1, col.hi);
+        if (n && k % 4 == 0) v[(int64_t)mt_uniform(&s, 0, (double)n)] = k % 8 ? NAN : k % 16 ? 4 : -INFINITY;
+        for (int64_t j = 0; j < n; j++) within &= v[j] >= col.lo && v[j] <= col.hi;
+        for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
+            PVT_TRUE(pvi_numbers_isa[isa](&col, center, v, n, x) == within);
+            for (int64_t j = 0; j < n; j++)
+                if (isfinite(v[j])) PVT_TRUE(x[j] == (float)((v[j] - col.from) / col.range - center));
+        }
+    }
+}
+
 static void bad_arguments(void **state)
 {
     (void)state;
@@ -449,6 +521,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bad_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(like_a_table, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_tables, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_first_counts, setup, teardown),
+        cmocka_unit_test(numbers_of_a_lane),
         cmocka_unit_test_setup_teardown(bad_arguments, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);

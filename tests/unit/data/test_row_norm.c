@@ -1,5 +1,5 @@
 /* test_row_norm.c - the norm beside a stored row bounds it, and what the model sees of the row is no longer than
- * declared; checked in exact integer arithmetic. */
+ * declared, checked in exact integer arithmetic; and it is the same float however the row is stored and summed. */
 #include "data/reader.h"
 #include "model/model.h"
 #include "pvtest.h"
@@ -133,12 +133,97 @@ static void extremes(void **state)
     PVT_TRUE(pvi_row_bound(&b, NULL, huge, 3) == huge[0]);
 }
 
+/* ---- the same bits everywhere ---------------------------------------------------------------------------------- */
+enum { ROWS = 70, LD = 83 };
+
+/* row_norm.kernel.c (1), (2), as plain as can be. */
+static double plain_sum(const float *v, int64_t n, float bias)
+{
+    double a[8] = { (double)bias * (double)bias };
+    for (int64_t j = 0; j < n; j++) a[j % 8] += (double)v[j] * (double)v[j];
+    return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]));
+}
+
+static float drawn(uint64_t *s)
+{
+    switch (pvt_u64(s) % 8) {
+    case 0:
+    case 1: return 0.0f;
+    case 2: return -0.0f;
+    case 3: return ldexpf((float)pvt_normal(s), (int)(pvt_u64(s) % 270) - 145); /* tiny ones below the normal, too */
+    default: return (float)pvt_normal(s);
+    }
+}
+
+/* Rows at x of n values, those behind them NaN: nobody may look at them. */
+static void draw_rows(uint64_t *s, float *x, int64_t n)
+{
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < LD; j++) x[i * LD + j] = j < n ? drawn(s) : NAN;
+}
+
+static void sums_are_the_same(void **state)
+{
+    (void)state;
+    static float x[ROWS * LD];
+    uint64_t s = 11;
+    double sum[ROWS];
+    for (int64_t n = 0; n <= 80; n++)
+        for (int k = 0; k < 6; k++) {
+            const float bias = k % 2 ? 0.3f : 0.0f;
+            draw_rows(&s, x, n);
+            for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
+                pvi_squares_isa[isa](x, ROWS, LD, n, bias, sum);
+                for (int64_t i = 0; i < ROWS; i++) {
+                    const double want = plain_sum(x + i * LD, n, bias);
+                    PVT_CHECK(memcmp(&sum[i], &want, sizeof want) == 0, "set %d, n %lld: %a, want %a", isa,
+                              (long long)n, sum[i], want);
+                }
+            }
+        }
+}
+
+/* Dense rows together, one by one, and without their zeros: by length, by the largest value. */
+static void norms_are_the_same(void **state)
+{
+    (void)state;
+    static float x[ROWS * LD];
+    uint64_t s = 12;
+    for (int k = 0; k < 400; k++) {
+        const int64_t n = (int64_t)(pvt_u64(&s) % 81);
+        const pvi_data_cfg cfg = { .row_norm = k % 2 ? 1e6 : 4.0,
+                                   .norm = k % 5 ? PVI_NORM_CLIP : PVI_NORM_MAX,
+                                   .bias = k % 3 ? 0.0 : 1.0 };
+        pvi_row_norm b = pvi_row_norm_of(&cfg);
+        draw_rows(&s, x, n);
+        for (int64_t i = 0; i < ROWS * LD && k % 4 == 0; i++) /* some just as long as declared */
+            x[i] = i % LD < n ? (float)(x[i] > 0) : NAN;
+        for (int isa = 0; isa <= (int)pvi_isa(); isa++) {
+            float norm[ROWS];
+            b.squares = pvi_squares_isa[isa];
+            pvi_row_bounds(&b, x, ROWS, LD, n, norm);
+            for (int64_t i = 0; i < ROWS; i++) {
+                int32_t idx[LD];
+                float v[LD];
+                int64_t e = 0;
+                for (int64_t j = 0; j < n; j++) {
+                    idx[e] = (int32_t)j;
+                    v[e] = x[i * LD + j];
+                    e += v[e] != 0.0f;
+                }
+                const float sparse = pvi_row_bound(&b, idx, v, e), dense = pvi_row_bound(&b, NULL, x + i * LD, n);
+                PVT_CHECK(norm[i] == sparse && norm[i] == dense, "set %d, n %lld: %a, %a, %a", isa, (long long)n,
+                          (double)norm[i], (double)sparse, (double)dense);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(random_rows),
-        cmocka_unit_test(exact_border_is_kept),
-        cmocka_unit_test(extremes),
+        cmocka_unit_test(random_rows),       cmocka_unit_test(exact_border_is_kept), cmocka_unit_test(extremes),
+        cmocka_unit_test(sums_are_the_same), cmocka_unit_test(norms_are_the_same),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
