@@ -18,7 +18,7 @@ offences() { # folder of the tree
     done
     # a file that is compiled once per level offers something by the name of the level
     find src -name '*.kernel.c' | sort | while read -r file; do
-        grep -qE 'PVI_ISA_NAME\(|PVI_LINK_KERNEL\(' "$file" || echo "$file:1: no entry PVI_ISA_NAME(fn)"
+        grep -qE 'PVI_ISA_NAME\(|PVI_LOSS_KERNEL\(' "$file" || echo "$file:1: no entry PVI_ISA_NAME(fn)"
         sed -n 's/.*PVI_ISA_NAME(\(pvi_[a-z0-9_]*\)).*/\1/p' "$file" | sort -u | while read -r fn; do
             grep -rqE "PVI_EACH_(ISA|NARROW)\\($fn\\)|= PVI_ISA_NAME\\($fn\\)" src || echo "$file:1: $fn is built and in no table"
         done
