@@ -190,6 +190,7 @@ static void atoms_below(const pvi_pld_pair *x, double h, pvi_pld_mass *m, double
 static void cells_below(const pvi_pld_pair *x, double h, const cuts *c, pvi_pld_mass *m, double *E)
 {
     pvi_pld_cell cell;
+    const double below = expm1(-h);
     for (int64_t i = 0; i + 1 < c->len; i++) {
         const double lo = c->e[i].eps;
         pvi_pld_pair_cell(x, &c->e[i], &c->e[i + 1], &cell);
@@ -199,9 +200,8 @@ static void cells_below(const pvi_pld_pair *x, double h, const cuts *c, pvi_pld_
         const double to = m->offset + k * h, rise = expm1(to - lo); /* (e^{x_k} - e^lo)/e^lo */
         const double off = fabs(lo) + fabs(to) + fabs(m->offset);
         const double err = cell.eE + fabs(rise) * cell.eL + 64 * U * (fabs(rise) * (1.0 + off) + off) * cell.L;
-        double excess = cell.E - rise * cell.L - err; /* (2) */
-        if (!(fabs(excess) <= P &&
-              excess >= expm1(-h) * (P - excess))) { /* overflow, or a lattice below rounding: (3) */
+        double excess = cell.E - rise * cell.L - err;                 /* (2) */
+        if (!(fabs(excess) <= P && excess >= below * (P - excess))) { /* overflow, or a lattice below rounding: (3) */
             const double place = 16 * U * (fabs(lo) + x->q) * (1.0 + fabs(c->e[i].l));
             excess = 0.0;
             k = floor((lo - place - m->offset) / h - 0.25);
