@@ -10,8 +10,8 @@
  *   if (pv_plan_run(plan, &res) != PV_OK) puts(pv_ctx_errmsg(ctx));
  *
  * CALLS     Inputs are borrowed until a call returns.  On failure each `out` pointer is NULL, a number that is
- *   asked for is 0 or, of an epsilon, INFINITY, nothing leaks, and pv_ctx_errmsg says why.  A handle that is NULL
- *   is PV_E_ARG without a message, since there is no context to hold it.  Strings handed out as `char **json`
+ *   asked for is 0, an epsilon INFINITY and its delta 1, nothing leaks, and pv_ctx_errmsg says why.  A handle that is
+ *   NULL is PV_E_ARG without a message, since there is no context to hold it.  Strings handed out as `char **json`
  *   belong to the caller: pv_string_free.
  * HOST      The library never prints, never touches the umask, signals or the environment, of which it reads
  *   PRIVET_HOME and HOME (see data.key_path), and keeps no state outside of handles: two contexts know nothing of
@@ -120,18 +120,20 @@ typedef bool (*pv_progress_fn)(void *user, const char *what, double done, double
 PV_API void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user);
 
 /* ---- rows ---------------------------------------------------------------------- */
-/* Where rows come from.  What they mean (schema, bounds, row norm, labels) is said by the data.* settings of the
- * plan or model they are used with, for every source alike: a file and the same rows from memory give the same
- * digest, certificate and, with the same seed, the same weights.
- *   dense matrix  like a .npy file          CSR  like LIBSVM lines          Arrow, with a schema  like a CSV table
- * With data.schema the columns of a matrix are the schema's in order, the label's left out where labels come apart.
+/* Where rows come from.  What they mean (schema, bounds, row norm, labels) is said by the data.* settings of the plan
+ * or model they are used with, for every source alike:
+ *   dense matrix, batches  like a .npy file    CSR  like LIBSVM lines    Arrow  like a CSV table
+ * and the same rows as in that file give the same digest and, with the same run.seed, the same weights and
+ * certificate.  Across formats this holds where rows are stored alike: up to 1024 features, or with the same
+ * data.layout.  With data.schema the columns of a matrix are the schema's in order, the label's left out where labels
+ * come apart.
  *
  * BORROWED: what a pv_data was made of must stay alive until pv_data_free, and must not change while a call that was
  * given the pv_data is under way.  This is a privacy precondition: a row that changes between two releases can move
- * them further than the noise was made for.  float32 rows whose values lie side by side are read where they are,
- * never copied; everything else is encoded once per run.
+ * them further than the noise was made for.  A dense matrix of float32 whose values lie side by side is read where it
+ * is, if nothing changes its values (no schema, centre, transform or sparse layout); everything else is encoded once
+ * per run.  tr and str may hold a transformed copy of all rows.
  * A pv_data may be used for several runs, one at a time; a stream or callback can be read once. */
-/* Of the values of an array.  Pinned: never renumbered, never reused. */
 typedef enum pv_type {
     PV_FLOAT32 = 1,
     PV_FLOAT64 = 2,
@@ -173,7 +175,7 @@ PV_MUST pv_status pv_data_batches(pv_ctx *ctx, pv_batch_fn next, void *user, int
 /* Labels of their own, one a row, borrowed: numbers, or the words of classes. */
 PV_MUST pv_status pv_data_labels(pv_data *d, const void *y, pv_type type, int64_t n);
 PV_MUST pv_status pv_data_label_words(pv_data *d, const char *const *y, int64_t n);
-PV_API int64_t pv_data_rows(const pv_data *d); /* -1: not known before they are read */
+PV_API int64_t pv_data_rows(const pv_data *d); /* -1: files, streams, batches of unknown number */
 PV_API void pv_data_free(pv_data *d);
 
 /* The Arrow C data and stream interface (arrow.apache.org/docs/format/CDataInterface.html), for programs that have no
@@ -229,11 +231,12 @@ PV_MUST pv_status pv_plan_cost(pv_plan *plan, char **json);
 PV_MUST pv_status pv_plan_epsilon(pv_plan *plan, double delta, double *eps_ub);  /* reads as pv_plan_cost does */
 PV_MUST pv_status pv_plan_run(pv_plan *plan, pv_result **out);                   /* reserve, run, certify     */
 PV_MUST pv_status pv_plan_run_on(pv_plan *plan, pv_data *data, pv_result **out); /* rows of data, not data.path */
-/* The same numbers as in pv_plan_cost, where one call would otherwise have to read JSON.  data: NULL, or the rows
+/* The same numbers as in pv_plan_cost, without JSON to be read.  data: NULL, or the rows
  * that the plan is for, which are read: a stream or callback is used up. */
 typedef struct pv_cost {
-    double epsilon, epsilon_lower, epsilon_replace, delta; /* INFINITY, 0, INFINITY, 1 where nothing is private   */
-    double noise_multiplier, sensitivity;                  /* of one release                                      */
+    double epsilon, epsilon_lower, epsilon_replace,
+        delta; /* INFINITY, 0, INFINITY, 1 with privacy=off; with run.seed those of fresh noise, is_private false */
+    double noise_multiplier, sensitivity; /* of one release                                      */
     double clip_norm, batch;
     int64_t rows, weights, steps;
     bool is_private;
@@ -290,7 +293,7 @@ PV_MUST pv_status pv_model_class(const pv_model *m, int64_t k, const char **name
 typedef struct pv_predictions {
     int64_t rows;
     float *score;        /* rows x outputs: the prediction, the margin of class 1, or a score per class            */
-    double *probability; /* rows x classes: of a logistic link for a margin, else by softmax; not for numbers      */
+    double *probability; /* rows x classes: logistic for a margin, else by softmax; not for numbers             */
     int64_t *label;      /* the most likely class, 0 .. classes-1; not for numbers                                  */
 } pv_predictions;
 PV_MUST pv_status pv_model_predict_on(pv_model *m, pv_data *data, const pv_predictions *out);

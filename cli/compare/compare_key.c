@@ -32,21 +32,28 @@ static void put_folder(FILE *f, const char *path)
     fprintf(f, " %lld files %lld %lld", files, size, time);
 }
 
+/* Of a list with commas, each file on its own, unless there is a file of that name. */
 static void put_path(FILE *f, const char *key, const char *path)
 {
-    char whole[PATH_MAX];
+    char whole[PATH_MAX], one[PATH_MAX];
     struct stat st;
     fprintf(f, "%s=%s", key, realpath(path, whole) ? whole : path);
     if (stat(path, &st) == 0) {
         if (S_ISDIR(st.st_mode)) put_folder(f, path);
         else put_stat(f, &st);
+    } else {
+        for (const char *at = path; *at; at += strcspn(at, ","), at += *at == ',') {
+            snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
+            if (stat(one, &st) == 0) put_stat(f, &st);
+        }
     }
     fputc('\n', f);
 }
 
 static bool is_path(const char *key)
 {
-    return strcmp(key, "data.path") == 0 || strcmp(key, "data.schema") == 0 || strcmp(key, "set.vertices") == 0;
+    return strcmp(key, "data.path") == 0 || strcmp(key, "data.labels") == 0 || strcmp(key, "data.schema") == 0 ||
+           strcmp(key, "set.vertices") == 0;
 }
 
 static int by_key(const void *a, const void *b)

@@ -76,7 +76,7 @@ pv_status pv_plan_cost(pv_plan *plan, char **json)
 
 pv_status pv_plan_cost_on(pv_plan *plan, pv_data *data, pv_cost *out)
 {
-    if (out) memset(out, 0, sizeof *out);
+    if (out) *out = (pv_cost) { .epsilon = INFINITY, .epsilon_replace = INFINITY, .delta = 1.0 };
     PVI_CALL(plan, PVI_PLAN);
     PVI_NEEDS(plan->ctx, out);
     if (data && !pvi_alive(data, PVI_DATA, __func__)) return PV_E_ARG;

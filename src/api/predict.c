@@ -82,7 +82,7 @@ static pv_status hand_over(pv_ctx *ctx, pvi_str *b, pv_write_fn write, void *use
     const bool more = b->len == 0 || write(user, b->s, b->len);
     pvi_after_host(ctx);
     b->len = 0;
-    return more ? PV_OK : pvi_fail(ctx, PV_E_IO, "scores: the callback that takes them stopped");
+    return more ? PV_OK : pvi_fail(ctx, PV_E_CANCELLED, "scores: the callback that takes them stopped");
 }
 
 static pv_status put_scores(const pv_model *m, const pvi_scores *x, pv_write_fn write, void *user)

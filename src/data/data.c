@@ -127,7 +127,7 @@ void pv_data_free(pv_data *d)
 
 int64_t pv_data_rows(const pv_data *d)
 {
-    return d ? d->rows : -1;
+    return pvi_alive(d, PVI_DATA, __func__) ? d->rows : -1;
 }
 
 /* ---- files ------------------------------------------------- */

@@ -90,7 +90,7 @@ static inline const float *block_products(const pvi_glm_state *st, glm_block *b,
     for (int64_t i = 0; found == PVI_GAIN_ODD && i < b->n; i++) /* row.c (4) */
         if (pvi_is_odd(b->norm[i])) {
             const int64_t r = rows->pick ? b->r[i] : b->first + i;
-            b->m[i] = (float)((double)b->s[i] * pvi_row_dot(rows, r, st->w));
+            b->m[i] = (float)(pvi_far_gain(rows, r, b->norm[i]) * pvi_row_dot(rows, r, st->w));
         }
     return found == PVI_GAIN_ONE ? NULL : b->s;
 }

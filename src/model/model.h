@@ -31,6 +31,12 @@ static inline bool pvi_is_odd(float norm)
 }
 /* <(v, b), w> of a stored row, in double: row.c (4). */
 double pvi_row_dot(const pv_rows *rows, int64_t r, const float *w);
+/* s of any row, in double: row.c (5). */
+double pvi_far_gain(const pv_rows *rows, int64_t r, float norm);
+static inline bool pvi_is_far(const pv_rows *rows, float norm) /* s = 0 in (1), of a row that is not zero */
+{
+    return norm > 0x1p60f && pvi_gain(rows, norm) == 0.0f;
+}
 /* What the norm of the row's floats fl(s v_j) is at most: row.c (3). */
 static inline float pvi_shown_norm(const pv_rows *rows, float norm)
 {

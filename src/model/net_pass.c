@@ -40,11 +40,27 @@ static void fetch_row(const pv_rows *rows, int64_t r)
     for (int64_t j = 0; rows->byte && j < rows->ld; j += 64) __builtin_prefetch(rows->byte + r * rows->ld + j);
 }
 
+/* A row that only double can scale: row.c (5).  Never bytes. */
+static void fill_far(const pvi_net_state *s, const pv_rows *rows, int64_t r, int64_t inputs, float *to)
+{
+    const double gain = pvi_far_gain(rows, r, rows->norm[r]);
+    const int64_t q = pvi_stored(rows);
+    if (inputs > q) to[s->input[q]] = s->scale * (float)(gain * (double)rows->bias);
+    for (int64_t j = 0; rows->x && j < inputs && j < q; j++)
+        to[s->input[j]] = s->scale * (float)(gain * (double)rows->x[r * rows->ld + j]);
+    for (int64_t e = rows->x ? 0 : rows->ptr[r]; !rows->x && e < rows->ptr[r + 1]; e++)
+        if (rows->idx[e] < inputs) to[s->input[rows->idx[e]]] = s->scale * (float)(gain * (double)rows->val[e]);
+}
+
 void pvi_net_fill_row(const pvi_net_state *s, const pv_rows *rows, int64_t r, float *to)
 {
     const int64_t inputs = s->net->in.h * s->net->in.w * s->net->in.c, q = pvi_stored(rows);
     const float *const x = rows->x ? rows->x + r * rows->ld : NULL, gain = pvi_gain(rows, rows->norm[r]);
     memset(to, 0, sizeof *to * (size_t)s->plan.place[0].in_size);
+    if (pvi_is_far(rows, rows->norm[r])) {
+        fill_far(s, rows, r, inputs, to);
+        return;
+    }
     if (inputs > q) to[s->input[q]] = s->scale * (gain * rows->bias); /* images have no use for the bias */
     if (rows->byte) fill_bytes(s, rows->byte + r * rows->ld, rows->level, gain, inputs, to);
     else if (x && s->net->in.c == 1 && inputs <= q) fill_gray(s, x, gain, to);

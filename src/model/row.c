@@ -16,9 +16,12 @@
  * (4) <(v, b), w> is summed in floats and multiplied by s afterwards.  v alone may be so large or small that the sum
  *     overflows or vanishes though s (v, b) is an ordinary row.  Where norm is not 0 and not within 2^-60 .. 2^60
  *     the sum is made in double: products of floats are exact and at most 2^256.
+ * (5) A row with norm > r / 2^-126, or an infinite one, has s = 0 in (1), and adds nothing to the sums of linear
+ *     models.  Its margin, what is predicted of it, and what a network sees of it go by r / norm in double, of the
+ *     true norm where the float is infinite: exported models, which scale in other ways, see it like that as well.
  *
- * Privacy rests on neither s nor (4), but on norm: coefficients of the stored row (v, b) are bounded by clip / norm
- * (glm.c, softmax.c), or clipping is by what was computed (net.c, split.c), or by (3) (glm_joint.c,
+ * Privacy rests on neither s nor (4) nor (5), but on norm: coefficients of the stored row (v, b) are bounded by
+ * clip / norm (glm.c, softmax.c), or clipping is by what was computed (net.c, split.c), or by (3) (glm_joint.c,
  * softmax_joint.c).  All of it is a function of the row, its norm and public numbers. */
 #include "model.h"
 
@@ -32,6 +35,18 @@ double pvi_row_dot(const pv_rows *rows, int64_t r, const float *w)
         for (int64_t e = rows->ptr[r]; e < rows->ptr[r + 1]; e++)
             sum += (double)rows->val[e] * (double)w[rows->idx[e]];
     return sum;
+}
+
+double pvi_far_gain(const pv_rows *rows, int64_t r, float norm)
+{
+    const int64_t q = pvi_stored(rows);
+    double sum = (double)rows->bias * (double)rows->bias;
+    if (pvi_gain(rows, norm) != 0.0f || !(norm > 0.0f)) return (double)pvi_gain(rows, norm);
+    for (int64_t j = 0; rows->x && j < q; j++)
+        sum += (double)rows->x[r * rows->ld + j] * (double)rows->x[r * rows->ld + j];
+    for (int64_t e = rows->x ? 0 : rows->ptr[r]; !rows->x && e < rows->ptr[r + 1]; e++)
+        sum += (double)rows->val[e] * (double)rows->val[e];
+    return (double)rows->bound / (isinf(norm) ? sqrt(sum) : (double)norm) * (1.0 - 0x1p-22);
 }
 
 /* ---- blocks of rows as the model sees them --------------------------------------------------------------- */

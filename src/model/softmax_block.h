@@ -55,7 +55,8 @@ static inline const float *soft_logits(const pvi_softmax_state *st, soft_block *
     const int found = st->kernel->gain(rows, b->padded, st->k, b->norm, b->s, z);
     for (int64_t i = 0; found == PVI_GAIN_ODD && i < b->n; i++)
         for (int64_t c = 0; pvi_is_odd(b->norm[i]) && c < st->k; c++) /* row.c (4) */
-            z[c * PVI_SOFT_ROWS + i] = (float)((double)b->s[i] * pvi_row_dot(rows, b->r[i], st->w + c * st->ldw));
+            z[c * PVI_SOFT_ROWS + i] =
+                (float)(pvi_far_gain(rows, b->r[i], b->norm[i]) * pvi_row_dot(rows, b->r[i], st->w + c * st->ldw));
     return found == PVI_GAIN_ONE ? NULL : b->s;
 }
 

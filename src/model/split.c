@@ -217,11 +217,28 @@ static void end_row(const pvi_split_layer *l, float *x)
     x[l->in] = 1.0f;
 }
 
+/* A row that only double can scale: row.c (5). */
+static void fill_far(const pvi_split_state *s, const pv_rows *rows, int64_t r, int64_t n, float *to)
+{
+    const double gain = pvi_far_gain(rows, r, rows->norm[r]);
+    const int64_t q = pvi_stored(rows);
+    memset(to, 0, sizeof *to * (size_t)n);
+    if (n > q) to[q] = s->scale * (float)(gain * (double)rows->bias);
+    for (int64_t j = 0; rows->x && j < n && j < q; j++)
+        to[j] = s->scale * (float)(gain * (double)rows->x[r * rows->ld + j]);
+    for (int64_t e = rows->x ? 0 : rows->ptr[r]; !rows->x && e < rows->ptr[r + 1]; e++)
+        if (rows->idx[e] < n) to[rows->idx[e]] = s->scale * (float)(gain * (double)rows->val[e]);
+}
+
 static void fill_row(const pvi_split_state *s, const pv_rows *rows, int64_t r, float *to)
 {
     const int64_t n = s->layer[0].in, q = pvi_stored(rows), both = n < q ? n : q;
     const float gain = pvi_gain(rows, rows->norm[r]);
     end_row(&s->layer[0], to);
+    if (pvi_is_far(rows, rows->norm[r])) {
+        fill_far(s, rows, r, n, to);
+        return;
+    }
     if (n > q) to[q] = s->scale * (gain * rows->bias); /* images have no use for the bias */
     if (rows->x) {
         for (int64_t j = 0; j < both; j++) to[j] = s->scale * (gain * rows->x[r * rows->ld + j]);

@@ -373,7 +373,7 @@ pv_status pv_result_certificate(const pv_result *r, const char **json)
 
 pv_status pv_result_cost(const pv_result *r, pv_cost *out)
 {
-    if (out) memset(out, 0, sizeof *out);
+    if (out) *out = (pv_cost) { .epsilon = INFINITY, .epsilon_replace = INFINITY, .delta = 1.0 };
     PVI_CALL(r, PVI_RESULT);
     PVI_NEEDS(r->ctx, out);
     *out = r->cost;

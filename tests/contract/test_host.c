@@ -140,7 +140,8 @@ static void children_get_answers(void **state)
             alarm(60); /* a child that waits for ever dies of it */
             _exit(ask() == PV_OK ? 0 : 1);
         }
-        PVT_TRUE(child > 0 && waitpid(child, &status, 0) == child);
+        PVT_TRUE(child > 0);
+        PVT_TRUE(waitpid(child, &status, 0) == child);
         PVT_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child %d: status %#x", i, status);
     }
     atomic_store(&stop, true);
@@ -439,7 +440,8 @@ static void children_inherit_a_context(void **state)
             pv_ctx_free(ctx);
             _exit(ok ? 0 : 1);
         }
-        PVT_TRUE(child > 0 && waitpid(child, &status, 0) == child);
+        PVT_TRUE(child > 0);
+        PVT_TRUE(waitpid(child, &status, 0) == child);
         PVT_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child: status %#x", status);
         PVT_TRUE(read(pipes[0], its, sizeof its) == (ssize_t)sizeof its);
         PVT_IS(memcmp(mine, its, sizeof its) == 0, seeded); /* the same noise with a seed only */
@@ -471,7 +473,7 @@ static void a_callback_may_fork(void **state)
     pv_ctx *ctx;
     double w[WEIGHTS];
     pid_t child = -1;
-    int status;
+    int status = 0;
     PVT_OK(pv_ctx_create(NULL, &ctx));
     pv_plan *plan = table_plan(ctx, "auto", "4");
     PVT_OK(pv_plan_set(plan, "data.chunk", "64"));
@@ -479,7 +481,8 @@ static void a_callback_may_fork(void **state)
     const pv_status s = weights(plan, w);
     if (child == 0) _exit(s == PV_OK ? 0 : 1);
     PVT_OK(s);
-    PVT_TRUE(child > 0 && waitpid(child, &status, 0) == child);
+    PVT_TRUE(child > 0);
+    PVT_TRUE(waitpid(child, &status, 0) == child);
     PVT_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child: status %#x", status);
     pv_plan_free(plan);
     pv_ctx_free(ctx);
