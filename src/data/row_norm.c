@@ -14,7 +14,7 @@
  * rounding errors kept (two-sum), and the comparison with r^2, also exact, then errs only on the safe side.  A row of
  * 0/1 values with ||(v, b)|| = R exactly therefore has norm[i] = r, and is left alone.
  * A sum of squares of floats neither overflows nor underflows in double; a norm above all floats becomes infinity,
- * and such a row adds nothing (row.c (2)).
+ * and such a row adds nothing to a linear model (row.c (5)).
  *
  * With data.norm=max, R bounds the largest |x_j| instead of the length, and norm[i] is the largest of the |v_j| and
  * |b|, a float already.
