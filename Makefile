@@ -54,7 +54,7 @@ sanitizers:
 	@sh tools/bootstrap.sh libclang-rt-$$(clang -dumpversion | sed 's/\..*//')-dev
 # Left out: checker and stat, arithmetic on code that other tests reach too; tests that are about the tree, the Makefile, a
 # browser or the installation, to which it makes no difference; and tests of minutes each, run by `make sanitize UNCHECKED=none`.
-UNCHECKED = contract/test_(tree|headers|symbols|globals|replay|nets)$$|cli/test_(bootstrap|make|browser|install|readme|reproduce|contributing|real_data)|property/test_(extremes|mutants|utility)|unit/acct/test_(acct_loops|pld)$$
+UNCHECKED = contract/test_(tree|headers|symbols|globals|replay|nets)$$|cli/test_(bootstrap|make|browser|install|examples_c|readme|reproduce|contributing|real_data)|property/test_(extremes|mutants|utility)|unit/acct/test_(acct_loops|pld)$$
 sanitize: sanitizers
 	@$(MAKE) --no-print-directory everything $(CHECKED)
 	@$(CTEST) --test-dir build-asan -LE 'long|checker|stat' -E '$(UNCHECKED)' -j 2 --output-on-failure

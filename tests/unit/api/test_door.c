@@ -91,8 +91,8 @@ static void the_same_rows_give_the_same_result(void **state)
         PVT_OK(pv_result_certificate(r[i], &cert[i]));
         PVT_TRUE(memcmp(w[0], w[i], sizeof w[0]) == 0);
         PVT_CHECK(strcmp(cert[0], cert[i]) == 0, "%s\n%s", cert[0], cert[i]);
-        pv_result_free(r[i]);
     }
+    for (int i = 0; i < 3; i++) pv_result_free(r[i]);
     pv_data_free(rows);
 }
 
