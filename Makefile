@@ -10,7 +10,7 @@ FLAGS  ?=
 GIVEN  := $(if $(filter file,$(origin FLAGS)),,yes)
 SETUP  := \`make setup\` installs what privet is built with (Debian; as root or through sudo)
 
-.PHONY: all everything configure setup static demo test check scripts formatted clang sanitizers sanitize tsan fuzzers replay fuzz bench coverage install clean format
+.PHONY: all everything configure setup static demo test check scripts formatted clang sanitizers sanitize tsan fuzzers replay fuzz bench coverage wheel install clean format
 all: configure
 	@$(CMAKE) --build $(BUILD) --target privet privet_static privet_cmd privet_texts
 everything: configure
@@ -46,6 +46,7 @@ formatted:
 clang:
 	@sh tools/bootstrap.sh clang
 	@$(MAKE) --no-print-directory everything BUILD=build-clang FLAGS="-DCMAKE_C_COMPILER=clang -DPRIVET_WERROR=ON"
+	@$(CMAKE) --build build-clang --target benches
 # The sanitizers' build is the fuzzers' as well.
 CHECKED = BUILD=build-asan FLAGS="-DCMAKE_C_COMPILER=clang -DPRIVET_FUZZ=ON -DPRIVET_SANITIZE=fuzzer-no-link,address,undefined"
 FUZZ_SECONDS ?= 60
@@ -82,10 +83,13 @@ coverage:
 	@awk -F, 'NR > 1 { split($$1, p, "/"); f = p[1] (p[3] ? "/" p[2] : ""); all[f] += $$5; hit[f] += $$6 } \
 	    END { for (f in all) printf "%-10s %6d of %6d branches %7.2f %%\n", f, hit[f], all[f], 100 * hit[f] / (all[f] + !all[f]) }' \
 	    build-coverage/coverage.csv | sort
+# The Python package for machines without a compiler: build-wheel/dist.
+wheel: setup
+	@sh tools/wheel.sh build-wheel
 install: all
 	@$(CMAKE) --install $(BUILD) --prefix $(PREFIX)
 clean:
-	@rm -rf $(BUILD) build-coverage build-clang build-asan build-tsan build-static
+	@rm -rf $(BUILD) build-coverage build-clang build-asan build-tsan build-static build-wheel
 format:
 	@sh tools/bootstrap.sh clang-format
-	@find include src cli tests bench examples -name '*.[ch]' | xargs clang-format -i
+	@find include src cli tests bench examples python/src -name '*.[ch]' | xargs clang-format -i

@@ -91,8 +91,8 @@ typedef struct pv_data pv_data;     /* where rows come from: files, memory, a st
 
 /* Where memory comes from.  get: n > 0 bytes, aligned as malloc's, any content, or NULL; put: never NULL.  Called
  * on the thread that makes a call, never on others; copied, but `self` must outlive the context and all made from
- * it.  Not from here: what the C library takes for a thread's stack and for the buffer of a file that is being
- * written, and the pages of the random generator, which stay out of core dumps and swap. */
+ * it.  Not from here: what the C library takes for a thread's stack, and the pages of the random generator, which
+ * stay out of core dumps and swap. */
 typedef struct pv_alloc {
     void *(*get)(void *self, size_t n);
     void (*put)(void *self, void *p);
@@ -107,8 +107,9 @@ PV_API void pv_ctx_free(pv_ctx *ctx);
 PV_API const char *pv_ctx_errmsg(const pv_ctx *ctx);
 PV_API void pv_string_free(pv_ctx *ctx, char *s);
 
-/* Notes and warnings, one line each without a newline; NULL: silence (the default). */
-typedef enum pv_level { PV_LOG_NOTE = 1, PV_LOG_WARN = 2 } pv_level;
+/* Notes and warnings, one line each without a newline; NULL: silence (the default).  PV_LOG_ERROR: several things are
+ * wrong with the rows, of which the call's own message has the first alone; each line counts those of one kind. */
+typedef enum pv_level { PV_LOG_NOTE = 1, PV_LOG_WARN = 2, PV_LOG_ERROR = 3 } pv_level;
 typedef void (*pv_log_fn)(void *user, pv_level level, const char *line);
 PV_API void pv_ctx_on_log(pv_ctx *ctx, pv_log_fn fn, void *user);
 
@@ -132,7 +133,7 @@ PV_API void pv_ctx_on_progress(pv_ctx *ctx, pv_progress_fn fn, void *user);
  * given the pv_data is under way.  This is a privacy precondition: a row that changes between two releases can move
  * them further than the noise was made for.  A dense matrix of float32 whose values lie side by side is read where it
  * is, if nothing changes its values (no schema, centre, transform or sparse layout); everything else is encoded once
- * per run.  tr and str may hold a transformed copy of all rows.
+ * per run.  tr and str may hold a transformed copy of borrowed rows, of up to run.copy MiB.
  * A pv_data may be used for several runs, one at a time; a stream or callback can be read once. */
 typedef enum pv_type {
     PV_FLOAT32 = 1,
@@ -172,9 +173,16 @@ typedef struct pv_batch {
 typedef pv_status (*pv_batch_fn)(void *user, pv_batch *batch);
 PV_MUST pv_status pv_data_batches(pv_ctx *ctx, pv_batch_fn next, void *user, int64_t rows, int64_t columns,
                                   pv_type type, pv_type y_type, pv_data **out);
-/* Labels of their own, one a row, borrowed: numbers, or the words of classes. */
+/* Labels of their own, one a row, borrowed: numbers, the words of classes, or places in a list of `count` words,
+ * from 0 on and of any type of integers, as columns of categories have them. */
 PV_MUST pv_status pv_data_labels(pv_data *d, const void *y, pv_type type, int64_t n);
 PV_MUST pv_status pv_data_label_words(pv_data *d, const char *const *y, int64_t n);
+PV_MUST pv_status pv_data_label_places(pv_data *d, const void *y, pv_type type, int64_t n, const char *const *words,
+                                       int64_t count);
+/* Whose row it is, one id a row, borrowed: training then protects persons, not rows (docs/people.md).  Numbers are
+ * taken as their text, so that 7 and "7" are one person. */
+PV_MUST pv_status pv_data_persons(pv_data *d, const void *id, pv_type type, int64_t n);
+PV_MUST pv_status pv_data_person_words(pv_data *d, const char *const *id, int64_t n);
 PV_API int64_t pv_data_rows(const pv_data *d); /* -1: files, streams, batches of unknown number */
 PV_API void pv_data_free(pv_data *d);
 
@@ -223,7 +231,8 @@ PV_MUST pv_status pv_plan_set_f64(pv_plan *plan, const char *key, double value);
 PV_MUST pv_status pv_plan_set_i64(pv_plan *plan, const char *key, int64_t value);
 PV_MUST pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *name); /* --config */
 PV_MUST pv_status pv_plan_dump(pv_plan *plan, char **json); /* the same keys back        */
-/* Cost, noise, steps; reads data.path only where data.rows is not set.  The noise of one release, here and in
+/* Cost, noise, steps; reads the rows of data.path only where data.rows is not set, and otherwise at most the first
+ * bytes of the file, which tell its format.  The noise of one release, here and in
  * pv_result_summary: "noise_stddev" on each entry of a sum (gaussian), "noise_radius" of the ball around it (ball),
  * or "selection_epsilon", the cost of one choice (select).  "noise_per_weight", where there is a sum: standard
  * deviation on each entry of the average gradient. */
@@ -253,6 +262,8 @@ PV_MUST pv_status pv_result_cost(const pv_result *r, pv_cost *out);
 PV_MUST pv_status pv_result_save(const pv_result *r, const char *path); /* atomic: old file or new file */
 /* A model as if it had been saved and loaded, without the file; lives on its own. */
 PV_MUST pv_status pv_result_model(const pv_result *r, pv_model **out);
+/* As pv_model_evaluate, on the rows that run.holdout_share left out of training. */
+PV_MUST pv_status pv_result_evaluate(const pv_result *r, const pv_plan *budget, char **json, char **certificate);
 PV_API void pv_result_free(pv_result *r);
 
 /* ---- post-processing of what was released ------------------------------------------- */
@@ -269,6 +280,20 @@ PV_MUST pv_status pv_file_write(pv_ctx *ctx, const char *path, const void *data,
  * that ends the process.  Async-signal-safe, on any thread: reads a list in the context and calls unlink, nothing
  * else.  The context must not be freed meanwhile; NULL does nothing. */
 PV_API void pv_cleanup(pv_ctx *ctx);
+/* ---- schemas ---------------------------------------------------------------------- */
+/* A schema to begin with, as JSON text: the columns that the header of a CSV names, each of type "open", which
+ * training refuses, to be filled in by someone who knows the data.  `label`: the column of the label, or NULL.  With
+ * rows_are_public all rows are read, and types, bounds and values are theirs: for tables that are public, since
+ * bounds copied from private rows reveal them. */
+PV_MUST pv_status pv_schema_draft(pv_ctx *ctx, const char *path, const char *label, bool rows_are_public,
+                                  char **json);
+/* A schema, the name of its file or its text, checked, as JSON with all that it leaves to defaults. */
+PV_MUST pv_status pv_schema_canonical(pv_ctx *ctx, const char *schema, char **json);
+/* What training would refuse in a CSV, all of it, as JSON: "problems", how many, and "kinds" of them, each with its
+ * "column", "count" and "first_line".  NOT PRIVATE: counts and places come from the rows, and what is copied from
+ * them into the schema reveals rows to everybody who sees a model. */
+PV_MUST pv_status pv_schema_check(pv_ctx *ctx, const char *schema, const char *path, char **json);
+
 /* Writes demo_train.csv, demo_test.csv and demo.schema.json: made-up hospital stays. */
 PV_MUST pv_status pv_demo_data(pv_ctx *ctx, const char *folder, uint64_t seed, int64_t rows, int64_t heldout_rows);
 /* Writes madelon_train.csv, madelon_test.csv and madelon.schema.json: 20 numbers a row, five classes. */
@@ -276,9 +301,17 @@ PV_MUST pv_status pv_synth_data(pv_ctx *ctx, const char *folder, uint64_t seed, 
 
 /* ---- model file ------------------------------------------------------------------- */
 PV_MUST pv_status pv_model_load(pv_ctx *ctx, const char *path, pv_model **out);
-PV_MUST pv_status pv_model_certificate(const pv_model *m, const char **json);           /* lives with m */
-PV_MUST pv_status pv_model_schema(const pv_model *m, const char **json);                /* NULL: the data had none */
-PV_MUST pv_status pv_model_set(pv_model *m, const char *key, const char *value);        /* data.* keys of new data */
+/* The bytes of a model file, which belong to the caller (pv_string_free), and a model from such bytes; `name` starts
+ * messages about them. */
+PV_MUST pv_status pv_model_to_bytes(const pv_model *m, char **bytes, size_t *size);
+PV_MUST pv_status pv_model_of_bytes(pv_ctx *ctx, const void *bytes, size_t size, const char *name, pv_model **out);
+PV_MUST pv_status pv_model_certificate(const pv_model *m, const char **json); /* lives with m */
+PV_MUST pv_status pv_model_schema(const pv_model *m, const char **json);      /* NULL: the data had none */
+PV_MUST pv_status pv_model_settings(const pv_model *m, const char **json);    /* of its run; lives with m */
+PV_MUST pv_status pv_model_weights(const pv_model *m, double *w, int64_t cap, int64_t *d); /* as pv_result_weights */
+/* data.* keys of new data; of two classes also predict.threshold=P, the chance above which the second is predicted,
+ * or predict.cost=A,B, what a false alarm and a miss cost. */
+PV_MUST pv_status pv_model_set(pv_model *m, const char *key, const char *value);
 PV_MUST pv_status pv_model_predict(pv_model *m, const char *data, const char *out_csv); /* a file; atomic */
 PV_MUST pv_status pv_model_eval(pv_model *m, const char *data, char **json);
 /* What a model makes of one row: 0 classes is a number; outputs: scores, 1 (a number, a margin) or one per class. */
@@ -298,10 +331,27 @@ typedef struct pv_predictions {
 } pv_predictions;
 PV_MUST pv_status pv_model_predict_on(pv_model *m, pv_data *data, const pv_predictions *out);
 PV_MUST pv_status pv_model_eval_on(pv_model *m, pv_data *data, char **json);
+/* The same as a release of its own, since test rows are people too: noisy confusion matrix, calibration table and AUC
+ * with 95 % intervals, and a certificate that pv_verify takes (may be NULL: not wanted).  Of `budget` count budget.*,
+ * accountant, privacy and run.seed.  Free both with pv_string_free. */
+PV_MUST pv_status pv_model_evaluate(pv_model *m, pv_data *data, const pv_plan *budget, char **json,
+                                    char **certificate);
+/* The same measures for every value of a category that the schema declares. */
+PV_MUST pv_status pv_model_eval_by(pv_model *m, pv_data *data, const char *column, char **json);
 /* The lines of pv_model_predict to a callback, which returns false to stop. */
 typedef bool (*pv_write_fn)(void *user, const char *text, size_t size);
 PV_MUST pv_status pv_model_predict_to(pv_model *m, pv_data *data, pv_write_fn write, void *user);
-/* The model for other programs: format "onnx", "npz" or "safetensors"; see docs/export.md. */
+/* The same of a file, with columns of the table in front of the scores: names with commas, "*": all, NULL: none.  The
+ * lines go to out_csv, atomically, or where that is NULL to the callback, while the file ("-": standard input) is
+ * read: memory does not grow with it, and an error may come after lines. */
+PV_MUST pv_status pv_model_predict_keeping(pv_model *m, const char *data, const char *keep, const char *out_csv,
+                                           pv_write_fn write, void *user);
+/* What each column adds to the score, of models with curves (docs/algorithms/additive.md), as JSON: columns in the
+ * order of their importance, each with its points and the effect there, by output.  No row is looked at. */
+PV_MUST pv_status pv_model_curves(const pv_model *m, char **json);
+/* What each column of one row, counted from 0, adds to its score; the largest parts first. */
+PV_MUST pv_status pv_model_explain(pv_model *m, pv_data *data, int64_t row, char **json);
+/* The model for other programs: format "onnx", "onnx-raw", "npz", "npy" or "safetensors"; see docs/export.md. */
 PV_MUST pv_status pv_model_export(const pv_model *m, const char *format, const char *path);
 PV_API void pv_model_free(pv_model *m);
 
@@ -314,13 +364,16 @@ PV_API void pv_model_free(pv_model *m);
  * message.  `path` is a certificate or a model file.  json may be NULL; it says what this
  * shows ("shown") and what it does not ("on_trust").  See docs/certificate-format.md.    */
 PV_MUST pv_status pv_verify(pv_ctx *ctx, const char *path, char **json);
+/* The same of a certificate or model file in memory; `name` starts messages. */
+PV_MUST pv_status pv_verify_bytes(pv_ctx *ctx, const void *bytes, size_t size, const char *name, char **json);
 /* what: a kind of plug-in, a plug-in, a setting or a family of them; NULL: all.                */
 PV_MUST pv_status pv_list(pv_ctx *ctx, const char *what, char **json);
 /* What events cost, how much noise a budget needs, the whole curve.  The request is a JSON object:
  *   {"mechanism": "gaussian", "z": 1.1, "q": 0.004, "steps": 14063, "delta": 1e-5}
  * or "events" with a tree as certificates have it, or "file" with its path; then "accountant" (best)
  * and its settings ("accountant.conversion": "paper"), "relation" (zero-out or replace), "epsilon" and "delta" as the
- * question needs, "rows" for groups. */
+ * question needs, "rows" for groups; "draws", the sum of the delta_draws of certificates whose events these are, and
+ * "draws_epsilon", the least epsilon up to which one of them is enough, which the summaries of runs name. */
 PV_MUST pv_status pv_account(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_calibrate(pv_ctx *ctx, const char *request_json, char **json);
 PV_MUST pv_status pv_curve(pv_ctx *ctx, const char *request_json, char **json);

@@ -12,17 +12,22 @@
  * --help, the JSON key and the certificate entry.
  * A default of PV_AUTO means `chosen from public quantities` by the optimiser's
  * resolve slot: an F64 holds NAN and an I64 holds PV_AUTO_I64 until then.       */
-typedef enum pv_ptype { PV_F64 = 1, PV_I64 = 2, PV_BOOL = 3, PV_ENUM = 4, PV_STR = 5 } pv_ptype;
+typedef enum pv_ptype { PV_F64 = 1, PV_I64 = 2, PV_BOOL = 3, PV_ENUM = 4, PV_STR = 5, PV_LIST = 6 } pv_ptype;
 #define PV_AUTO     ((double)NAN)
 #define PV_AUTO_I64 INT64_MIN
+enum { PV_LIST_MOST = 64 };
+typedef struct pv_numbers { /* one number for all layers, or one for each                        */
+    int64_t n;              /* 0: the word that the row has in `choices`                         */
+    double v[PV_LIST_MOST];
+} pv_numbers;
 typedef struct pv_param {
     const char *key;     /* NULL ends the table                                     */
-    pv_ptype type;       /* double, int64_t, bool, int64_t (index), const char *    */
+    pv_ptype type;       /* double, int64_t, bool, int64_t (index), const char *, pv_numbers */
     size_t offset;       /* into the plug-in's cfg struct                           */
     double def, lo, hi;  /* default, closed range; ENUM: def indexes `choices`   */
     bool certified;      /* enters the guarantee, so is certified                */
     const char *help;    /* one line, names the symbol it sets                   */
-    const char *choices; /* ENUM: "random|last|average"; STR: default or NULL   */
+    const char *choices; /* ENUM: "random|last|average"; STR: default or NULL; LIST: the word for none, or NULL */
 } pv_param;
 
 /* First member of every ops struct, so the registry sees all kinds alike.      */
@@ -47,7 +52,7 @@ typedef enum pv_relation { PV_REL_ZERO_OUT = 1, PV_REL_REPLACE = 2 } pv_relation
 /* ---- data ------------------------------------------------------------------------
  * What is declared about the rows; public, never measured on values.            */
 typedef struct pv_domain {
-    int64_t n;         /* rows                                                     */
+    int64_t n;         /* units: rows, or persons who own several                  */
     int64_t p;         /* columns the model sees, bias included                    */
     double row_norm;   /* R: ||x_i|| <= R for every row as the model sees it, bias included */
     bool max_norm;     /* R bounds the largest |x_ij| of a row, not its length     */
@@ -56,11 +61,22 @@ typedef struct pv_domain {
     /* Images: a row is `channels` planes of height x width values, each plane row by row, then the
      * bias column if there is one.  All 0: not images.                                     */
     int64_t height, width, channels;
+    /* K: rows that a unit owns at most.  0: a unit is a row.                                */
+    int64_t unit_rows;
+    uint8_t unit_combine, unit_weight; /* as in pv_rows */
 } pv_domain;
 
-/* A view of units: today a unit is one row, at its place in the whole table, which depends on no thread and no
- * process: pick[i], or first + i.  Everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
- * Row i of the view is stored row r = pick ? pick[i] : i.  Rows are stored raw, as they came: the model sees
+/* What a unit of several rows adds (model/units.c (2)); 0 is what a table is unless a plan says otherwise. */
+enum { PV_UNIT_MEAN = 0, PV_UNIT_SUM = 1 }; /* of its rows' gradients, before it is clipped */
+enum { PV_UNIT_ONE = 0, PV_UNIT_ROWS = 1 }; /* a unit counts once, or by its rows */
+
+/* A view of units.  A unit is one row, or where start is set a person with several; it has a place in the whole
+ * table, which depends on no thread and no process: pick[i], or first + i.  n, first and pick count units.
+ * Everything borrowed.  Dense iff x != NULL, pixels iff byte != NULL, else CSR.
+ * Unit i of the view is u = pick ? pick[i] : i.  Without start it is stored row r = u.  With start it owns the stored
+ * rows r = start[u] .. start[u+1]-1; x, ptr, byte, y and norm then begin at row 0 of the whole table, start at unit
+ * `first` of it (at unit 0 with pick); only a model that is PV_UNITS gets such a view.
+ * Rows are stored raw, as they came: the model sees
  *   x = s (v, b),  b the bias (0: there is no such column),  s the gain, a function of norm[r], bound and unit
  *   (model.h)
  *   dense  v = x[r*ld .. r*ld+q)      CSR  idx/val[ptr[r] .. ptr[r+1])      q = p, or p - 1 with a bias
@@ -80,9 +96,16 @@ typedef struct pv_rows {
     float bound, bias; /* bound: the largest float <= R; INFINITY: rows are what they are, s = 1 */
     bool unit;         /* every row but one of zeros gets the norm `bound`, not only longer ones */
     const int64_t *pick;
-    int64_t first; /* place in the whole table of row 0 of the view, where pick is NULL */
+    int64_t first; /* place in the whole table of unit 0 of the view, where pick is NULL */
+    int64_t next;  /* units that pick names behind its first n: those asked for next, so that they can be fetched */
     const uint8_t *byte;
-    const float *level; /* of the 256 bytes */
+    const float *level;   /* of the 256 bytes */
+    const int64_t *start; /* NULL: a unit is a row */
+    int64_t unit_rows;    /* K: rows that a unit owns at most, each at least one; 1 where start is NULL */
+    bool prefix;          /* units may own more: the first K of each are meant */
+    uint8_t unit_combine; /* PV_UNIT_MEAN, PV_UNIT_SUM */
+    uint8_t unit_weight;  /* PV_UNIT_ONE, PV_UNIT_ROWS */
+    const float *A;       /* NULL, or x = A s (v, b), p x p, symmetric, rows padded to 16 floats; pv_hess_ops only */
 } pv_rows;
 
 struct pv_load; /* what a reader gets and fills: src/data/reader.h               */
@@ -125,7 +148,8 @@ enum {
     PV_LINEAR = 1u << 23,      /* model: a weight for every column and class                             */
     PV_ZERO = 1u << 24,        /* regulariser: r = 0                                                      */
     PV_L1_BALL = 1u << 25,     /* set: { ||w||_1 <= R }                                                */
-    PV_ANY_MODEL = 1u << 26    /* every model has it                                                  */
+    PV_ANY_MODEL = 1u << 26,   /* every model has it                                                  */
+    PV_UNITS = 1u << 27        /* model, second derivatives: takes units of several rows             */
 };
 
 /* ---- GLM loss: phi of the margin and its derivatives, a vector at a time ----------- */
@@ -136,6 +160,11 @@ typedef struct pv_loss_ops {
     void (*eval)(const void *cfg, int64_t n, const float *m, float *v, float *d1, float *d2); /* any NULL */
     /* optional, for suprema that depend on cfg (the three above are then those of the defaults) */
     void (*sup)(const void *cfg, double sup[3]);
+    /* optional: phi'(m) in double for finite m, within 2^-48 (max(1, |phi'(m)|) + sup2); NULL: in float only */
+    double (*slope)(const void *cfg, double m);
+    /* optional: factors, at most 1, of the loss of rows with label -1 and +1, which eval() leaves out; NULL: 1.  Not
+     * for losses with PV_HESSIAN or slope. */
+    void (*weights)(const void *cfg, double a[2]);
 } pv_loss_ops;
 
 /* ---- gradient and Hessian in one release ------------------------------------------------------
@@ -161,20 +190,34 @@ typedef struct pv_hess_ops {
                 int64_t *n_bad, void *scratch); /* g, h += ; h without scale and weights           */
     double (*rounding)(const void *cfg, int64_t m, int64_t d);
     /* Optional, both or neither.  moment: h += sum of x x' / R^2, (M1) with 1 for B.  transform: consecutive rows
-     * times A', A of width x width with rows of lda floats, zeros after the width-th; rows of ld floats to x, bounds
-     * of their norms to norm, negative for a row that adds nothing.                                               */
+     * of a view with A; rows of ld floats to x, bounds of their norms to norm, negative for a row of no use.    */
     void (*moment)(const pv_rows *rows, double row_norm, float *h, int64_t *n_bad, void *scratch);
-    void (*transform)(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm,
-                      void *scratch);
+    void (*transform)(const pv_rows *rows, float *x, int64_t ld, float *norm, void *scratch);
+    uint32_t props; /* PV_UNITS: sum and moment take units of several rows                        */
 } pv_hess_ops;
 
+/* ---- the weights of a layer, or its biases -------------------------------------------------------
+ * stored as [(pixel channels + channel) units + unit]; what is no image is one pixel.             */
+typedef struct pv_tensor {
+    int64_t size; /* pixels channels units */
+    int64_t pixels, channels, units;
+    int64_t overlap; /* of a convolution: windows along a side that see a pixel, at most; else 0 or 1 */
+} pv_tensor;
+
+/* ---- descent on the rows before anything is released (query/query_descent.c) ----------------- */
+typedef struct pv_descent {
+    int64_t passes; /* T: gradient steps, each over all rows                                      */
+    double step;    /* eta                                                                        */
+} pv_descent;
+
 /* ---- model: what the oracle calls.  glm.c implements it once for every loss. --------
- * The oracle splits the rows into groups fixed by position and calls grad_sum per
+ * The oracle splits the units into groups fixed by position and calls grad_sum per
  * group.  Privacy rests on three promises, all tested over the registry:
- *   (M1) each row contributes a vector of L2 norm at most clip (+ rounding);
- *   (M2) the float sum of a group of m rows differs from the exact sum by at most
+ *   (M1) each unit contributes a vector of L2 norm at most clip (+ rounding): the clipped
+ *        gradient of its row, or the clipped sum or mean of the gradients of its rows;
+ *   (M2) the float sum of a group of m units differs from the exact sum by at most
  *        rounding(cfg, m, d) * clip in L2 norm;
- *   (M3) rows are accumulated one after the other, so that a row whose contribution
+ *   (M3) units are accumulated one after the other, so that a unit whose contribution
  *        is zero leaves the sum bit-identical.                                        */
 typedef struct pv_model_ops {
     pv_plugin head;
@@ -203,8 +246,9 @@ typedef struct pv_model_ops {
     pv_status (*open)(void *cfg, const pv_domain *dom, pv_ctx *ctx);
     /* Optional: d weights to start from, by cfg and public quantities only; NULL: zeros.                     */
     void (*start)(const void *cfg, const pv_domain *dom, double *w);
-    /* Optional: how many tensors the weights consist of, and their sizes in order unless NULL; NULL: one.     */
-    int64_t (*tensors)(const void *cfg, const pv_domain *dom, int64_t *sizes);
+    /* Optional: how many tensors the weights consist of, and they in order unless NULL; NULL: one.  Two for every
+     * layer with weights: these, and its biases.                                                             */
+    int64_t (*tensors)(const void *cfg, const pv_domain *dom, pv_tensor *out);
     double clip; /* default bound on one row's gradient where constants() knows none; 0: none                */
     const pv_hess_ops *hess; /* optional: NULL, no second derivatives                              */
 } pv_model_ops;
@@ -252,7 +296,7 @@ typedef enum pv_ev_kind {
     PV_EV_EPS_DELTA = 5, /* an (epsilon, delta) known from elsewhere: a, b             */
     PV_EV_POISSON = 10,  /* each row enters sub with probability a; sub's sensitivity is the zero-out one */
     PV_EV_FIXED = 11,    /* a fraction a of the rows, without replacement, n public    */
-    PV_EV_CYCLIC = 12,   /* one of n parts of the rows, fixed by position: equal releases take them in turn */
+    PV_EV_CYCLIC = 12,   /* one of n parts of the rows, fixed by position: repeated right above, in turn     */
     PV_EV_REPEAT = 20,   /* n adaptive repetitions of sub                              */
     PV_EV_SEQ = 21,      /* sub, then sub->next, ...                                   */
     PV_EV_NONPRIVATE = 90
@@ -326,14 +370,16 @@ typedef struct pv_planned { /* a release, as far as an optimiser may know it: pu
     const pv_event *event;  /* of one; NULL: not asked for                                      */
     double change;          /* how far a neighbour moves the exact sum                          */
     double stddev;          /* of the noise on a number of its average; 0: not known yet, or none */
+    double batch;           /* expected rows in its sample                                       */
 } pv_planned;
 typedef struct pv_problem {               /* public quantities only                                          */
     pv_ctx *ctx;                          /* threads and messages                                            */
     int64_t d, n;                         /* weights, rows                                                   */
     uint32_t props;                       /* of loss + reg                                                   */
     int64_t outputs;                      /* numbers predicted per row: 1, or the classes                    */
-    double bound;                         /* of one row's gradient without clipping (INFINITY: none)         */
-    double G, L;                          /* per-row gradient bound after clipping; smoothness of the loss   */
+    double G;                             /* bound of one row's gradient without clipping (INFINITY: none)   */
+    double C, L;                          /* clipping norm, at most that bound; smoothness of the loss       */
+    double size;                          /* half a real label's range times R, where G is none; 0: C stands for it */
     double batch;                         /* expected rows per query                                         */
     double noise_multiplier, sensitivity; /* of one gradient query; 0 before calibration, or off */
     double epsilon, delta;                /* the target; INFINITY when privacy is off                        */
@@ -343,12 +389,13 @@ typedef struct pv_problem {               /* public quantities only             
     const void *reg_cfg;
     const pv_set_ops *set; /* NULL: the whole space                                            */
     const void *set_cfg, *set_st;
-    const pv_planned *planned; /* by the number of the optimiser's ask                           */
-    pv_ev_kind sampling;       /* the event that samples of this plan are; PV_EV_NONE: every row  */
-    const double *start;       /* d weights to start from; NULL: zeros                                   */
-    const int64_t *tensor;     /* sizes of the tensors the weights consist of, `tensors` of them          */
-    int64_t tensors;           /* 0: one tensor                                                          */
-    const pv_joint *joint;     /* constants of its second derivatives; NULL: there are none    */
+    const pv_planned *planned;    /* by the number of the optimiser's ask                           */
+    pv_ev_kind sampling;          /* the event that samples of this plan are; PV_EV_NONE: every row  */
+    const double *start;          /* d weights to start from; NULL: zeros                                   */
+    const pv_tensor *tensor;      /* what the weights consist of, `tensors` of them, two for a layer          */
+    int64_t tensors;              /* 0: one tensor                                                          */
+    const pv_numbers *reg_layers; /* factors of the penalty; NULL, or one number: the same in every layer      */
+    const pv_joint *joint;        /* constants of its second derivatives; NULL: there are none    */
 } pv_problem;
 
 /* What an optimiser asks for, in the order of its numbers; query NULL ends the list.  The third is the sampler unless
@@ -392,11 +439,20 @@ typedef struct pv_state {
     pv_array shape; /* d, or d x d; 0 ends the table                                       */
 } pv_state;
 
+typedef struct pv_motion { /* x <- v - step g(v),  v <- x + momentum (x - x before), so many steps */
+    double step, momentum;
+    int64_t steps;
+    double shrink; /* factor of what is returned */
+} pv_motion;
+
 typedef struct pv_optimizer_ops {
     pv_plugin head;
     uint32_t needs; /* required problem props                                             */
     pv_ask_row ask[PV_MOST_ASKS];
     const pv_state *state; /* arrays of its state, made before init; NULL: none             */
+    /* Optional, before resolve: expected rows in a sample of ask k where none are set; left at NAN: as many as of
+     * ask 0, or the query's own choice.                                                     */
+    pv_status (*batch)(const void *cfg, const pv_problem *p, int k, double *rows);
     /* Fill every parameter still at PV_AUTO from public quantities; log why.              */
     pv_status (*resolve)(void *cfg, const pv_problem *p);
     pv_status (*plan)(const void *cfg, const pv_problem *p, pv_arena *a, const pv_event **total);
@@ -409,13 +465,30 @@ typedef struct pv_optimizer_ops {
     pv_status (*noise)(const void *cfg, const pv_problem *p, double *multiplier);
     /* With queries of Hessians: sets j->scale and j->plain, after resolve.                        */
     void (*weigh)(const void *cfg, const pv_problem *p, pv_joint *j);
+    /* With queries of a descent: its steps, after resolve.                                        */
+    void (*descend)(const void *cfg, pv_descent *d);
     uint32_t auto_for; /* optimizer=auto is this one for models with these properties, more of them first; 0: never */
+    /* Optional, where auto_for fits: is it the one for this problem?  C is that of clipped gradients, joint is NULL
+     * unless second moments can be asked for.  NULL: always.                                       */
+    bool (*suits)(const pv_problem *p);
+    /* Optional, then: settings that only optimizer=auto chooses, before resolve.                   */
+    void (*adjust)(void *cfg, const pv_problem *p);
+    /* Optional, with optimizer=auto: expected units in a sample by `sampled`, where a row has about so many numbers;
+     * NAN: every unit.                                                                            */
+    double (*sample)(const pv_problem *p, double columns);
+    const struct pvi_sampler_ops *sampled;
     /* Optional: a second bound under further assumptions, below the certified epsilon, as a JSON object that a
      * certificate carries beside its own and that is never charged; left alone: there is none.  */
     pv_status (*conditional)(const void *cfg, const pv_problem *p, const pv_event *total, double certified,
                              pv_arena *a, const char **json);
+    /* Optional, of an optimiser that asks for counts: what was released of them, as many as its query has values. */
+    const double *(*released)(const void *st);
     /* Optional: warns of a plan whose noise, known by now, leaves little hope.                   */
     void (*warn)(const void *cfg, const pv_problem *p);
+    /* Optional: the run is descent with one step and momentum on every release, noise alike in all of them, without
+     * penalty or set, and returns the mean of the last half: false where settings make it another (run/band.c). */
+    bool (*motion)(const void *cfg, const pv_problem *p, pv_motion *out);
+    const struct pvi_utility *bounds; /* optional: what its theorems promise, a list of opt/bounds.h */
 } pv_optimizer_ops;
 
 /* ---- mirror map: a distance other than the Euclidean one ------------------------------------

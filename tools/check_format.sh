@@ -11,4 +11,4 @@ case $(clang-format --version 2>&1) in
     exit 1
     ;;
 esac
-find include src cli tests bench examples -name '*.[ch]' 2>/dev/null | sort | xargs clang-format --dry-run -Werror 2>&1
+find include src cli tests bench examples python/src -name '*.[ch]' 2>/dev/null | sort | xargs clang-format --dry-run -Werror 2>&1

@@ -8,6 +8,7 @@
 #   - a library header (sodium.h, zlib.h, ...) is included by one file of src
 #   - file names are unique in the tree
 #   - every plug-in object is listed in src/core/registry.def
+#   - no optimiser is named outside its own file: what is true of one only, it declares
 #   - a public call begins with PVI_CALL: the state of the host put aside, no message of an earlier call
 # Prints one line per offence; exit 1 if there is any.
 set -eu
@@ -79,9 +80,15 @@ offences=$(
     find src -name '*.c' -exec grep -h '^const pv_[a-z]*_ops pv_' {} + |
         sed 's/^const pv_\([a-z]*\)_ops pv_[a-z]*_\([a-z0-9_]*\).*/\1 \2/' |
         while read -r kind name; do
-            grep -q "^PV_PLUGIN($kind, $name)" src/core/registry.def ||
+            grep -q "^PV_[A-Z]*($kind, $name)" src/core/registry.def ||
                 echo "src/core/registry.def: pv_${kind}_$name is defined but not listed"
         done
+
+    # "NAME" in quotes; sbcd is also a kind of event that src/api/account_request.c reads
+    sed -n 's/^PV_PLUGIN(optimizer, \([a-z0-9_]*\))/\1/p' src/core/registry.def | while read -r name; do
+        find src -name '*.[ch]' ! -name "opt_$name.c" -exec grep -Hn "\"$(echo "$name" | tr _ -)\"" {} + |
+            grep -v '^src/api/account_request.c:.*"sbcd"' | sed "s/^\([^:]*:[0-9]*\):.*/\1: names the optimiser $name/" || true
+    done
 )
 [ -z "$offences" ] && exit 0
 printf '%s\n' "$offences"

@@ -10,7 +10,7 @@ export LC_ALL
 columns=$(sed -n 's/^ColumnLimit: *//p' .clang-format)
 [ -n "$columns" ] || { echo ".clang-format: no ColumnLimit"; exit 1; }
 
-offences=$(find include src cli tests bench examples -name '*.[ch]' 2>/dev/null | sort | while read -r file; do
+offences=$(find include src cli tests bench examples python/src -name '*.[ch]' 2>/dev/null | sort | while read -r file; do
     awk -v f="$file" -v columns="$columns" '
         /^[A-Za-z_].*\(/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
         /^\{/ { start = NR }

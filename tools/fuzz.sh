@@ -1,9 +1,10 @@
 #!/bin/sh
 # fuzz.sh replay|grow SECONDS BUILD - every harness of tests/fuzz over its corpus, two at a time.
 #
-#   replay   the files of tests/fuzz/corpus/HARNESS, then edits of them until SECONDS are over; nothing is kept
-#   grow     the same, and what reaches more of the code is kept: of all inputs, the smallest ones that together reach
-#            everything replace the corpus, at most $most files of $bytes bytes each
+#   replay   the files of tests/fuzz/corpus/HARNESS, then edits of them until SECONDS are over; nothing is kept.  The edits
+#            follow from the commit, so that what one machine finds another finds again
+#   grow     the same with other edits each time, and what reaches more of the code is kept: of all inputs, the smallest
+#            ones that together reach everything replace the corpus, at most $most files of $bytes bytes each
 # BUILD is a folder built by clang with PRIVET_FUZZ (tests/fuzz/CMakeLists.txt).  An input that fails is left in BUILD/crashes,
 # and the exit code is 1.
 set -eu
@@ -17,7 +18,9 @@ one() { # what, seconds, build, harness
     rm -rf "$work"
     mkdir -p "$corpus" "$work/new" "$work/least" "$work/seeds" "$3/crashes"
     [ ! -d "$3/fuzz-seeds/$name" ] || [ "$1" != grow ] || cp "$3/fuzz-seeds/$name"/* "$work/seeds/"
-    if ! "$4" -max_total_time="$2" -max_len=4096 -timeout=60 -rss_limit_mb=4096 -artifact_prefix="$3/crashes/$name-" \
+    seed=0 # libFuzzer: from the clock
+    [ "$1" = grow ] || seed=$((0x$(git -C "$source" rev-parse --short=7 HEAD 2>/dev/null || echo 1) + 1))
+    if ! "$4" -seed="$seed" -max_total_time="$2" -max_len=4096 -timeout=60 -rss_limit_mb=4096 -artifact_prefix="$3/crashes/$name-" \
         -print_final_stats=1 "$work/new" "$corpus" "$work/seeds" >"$work/log" 2>&1; then
         echo "fuzz_$name: failed; the input is in $3/crashes:"
         tail -40 "$work/log"

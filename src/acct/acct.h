@@ -43,7 +43,10 @@ const char *pvi_event_name(pv_ev_kind kind); /* "gaussian"; "unknown" */
 /* A copy in which the noise multiplier of every Gaussian and the scale of every Laplace is
  * multiplied by s and every selection's epsilon divided by s; other leaves stay.  NULL: no memory. */
 const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s);
-double pvi_event_noise_max(const pv_event *ev); /* largest noise multiplier of its Gaussians; 0: none */
+pv_event pvi_event_leaf_scale(const pv_event *leaf, double s); /* the same of a leaf */
+/* Largest noise multiplier of its Gaussians, and of its selections, whose multiplier is 1 over epsilon; 0: none. */
+double pvi_event_noise_max(const pv_event *ev);
+double pvi_event_noise_of(const pv_event *ev, int release); /* smallest of this release; INFINITY: none */
 
 int pvi_event_release(const pv_event *ev);                     /* which row of the plan its leaf names */
 double pvi_event_releases_of(const pv_event *ev, int release); /* how many of that row */
@@ -126,6 +129,7 @@ typedef struct pvi_hidden_sbcd {
     double step, smooth;     /* eta of the mean gradient; beta of a layer's problem                   */
     double shrink;           /* lambda of an l2 prox; 0: any other                                    */
     bool fixed_order, last_iterate_only, no_momentum, convex; /* gates: all must hold                 */
+    double strong; /* strong convexity of a layer's problem, at most `smooth`; 0: convex alone */
 } pvi_hidden_sbcd;
 /* R_a <= a rate for every order a; PV_E_UNSUPPORTED: a condition is not met. */
 extern const char *const pvi_hidden_sbcd_assumptions[]; /* NULL ends them */
@@ -180,6 +184,16 @@ pv_status pvi_account_curve(pv_ctx *ctx, const char *accountant, pv_relation rel
 /* The same for any k rows at once: (k e, (e^{ke} - 1)/(e^e - 1) delta(e)) with the best e. */
 pv_status pvi_account_rows(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double delta,
                            int64_t k, pvi_cost *out);
+/* The same, and shares for draws are taken from delta (draws.c): c->delta may be larger than delta. */
+typedef struct pvi_draws {
+    double share, covered; /* of delta; up to which epsilon it is enough */
+} pvi_draws;
+pv_status pvi_account_draws(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double delta,
+                            int64_t rows, const pvi_draws *d, pvi_cost *c);
+double pvi_draws_taken(const pvi_draws *d, double epsilon); /* of delta, there */
+/* "people" (people.c): what releases that protect a row cost somebody who owns several; share: delta_draws. */
+void pvi_people_write(pv_ctx *ctx, pvi_jw *w, const char *accountant, pv_relation rel, const pv_event *ev,
+                      double delta, double share);
 
 /* ---- what a curve means (curve.c) ------------------------------------------------------------------- */
 /* Lower bound on the type II error of every test with type I error alpha. */
@@ -188,10 +202,17 @@ double pvi_tradeoff(const pvi_curve *c, double alpha);
  * at these points.  INFINITY: none. */
 double pvi_mu_fit(const pvi_curve *c);
 
+/* An upper bound by privacy loss distributions alone, with another gap than the accountant's (1e-3 of epsilon). */
+pv_status pvi_pld_within(pv_ctx *ctx, pv_relation rel, const pv_event *ev, double delta, double tolerance,
+                         double *eps);
+
 /* Smallest s (to a relative 1e-6, on the safe side) such that the cost of pvi_event_scale(ev, s) is at
  * most epsilon at delta; re-verified after rounding. */
 pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
                         double delta, double *s, pvi_cost *cost);
+/* The same where events whose noise stays as it is come first (NULL: none): cost is of both. */
+pv_status pvi_calibrate_after(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *before,
+                              const pv_event *ev, double epsilon, double delta, double *s, pvi_cost *cost);
 /* The Gaussian-DP parameter mu with this (epsilon, delta): 1 over the noise multiplier of one Gaussian
  * (acct_gaussian.c). */
 pv_status pvi_gaussian_mu(pv_ctx *ctx, pv_relation rel, double epsilon, double delta, double *mu);
@@ -199,9 +220,10 @@ pv_status pvi_gaussian_mu(pv_ctx *ctx, pv_relation rel, double epsilon, double d
 /* ---- what epsilon and delta mean, in words (scale.c) ------------------------------------------------- */
 typedef struct pvi_claim {
     double epsilon, delta;
-    double rows; /* of the table; 0: nobody says */
+    double rows; /* of the table, or persons; 0: nobody says */
     pv_relation relation;
     int64_t group; /* rows protected at once; 0 and 1: one */
+    bool persons;  /* not rows: all rows of a person */
 } pvi_claim;
 typedef struct pvi_strength {
     int level; /* 0 strong, 1 moderate, 2 weak, 3 next to none: the worse of epsilon and delta */

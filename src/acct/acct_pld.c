@@ -99,8 +99,7 @@ static pv_status add(void *user, const pvi_term *t)
 {
     const adding *w = user;
     pvi_pld_term p = { .kind = t->kind, .a = t->a, .rate = t->rate, .slack = 0x1p-44, .count = t->count };
-    if (t->sampler == PV_EV_FIXED || (t->sampler == PV_EV_POISSON && w->rel == PV_REL_REPLACE))
-        return PV_E_UNSUPPORTED;
+    if (!pvi_amplified(t, w->rel) || t->sampler == PV_EV_FIXED) return PV_E_UNSUPPORTED;
     switch (t->kind) {
     case PV_EV_GAUSSIAN:
         if (t->rate < 1.0) break;
@@ -222,6 +221,25 @@ static pv_status delta_ub(const void *st, const void *cfg, double eps, double *d
     if (ok == PV_OK) s->self->at = eps, s->self->delta_at = *delta;
     if (ok != PV_E_NUMERIC || !(s->delta_at > 0 && eps >= s->at)) return ok;
     return *delta = s->delta_at, PV_OK;
+}
+
+/* ---- the same question, answered more tightly ----------------------------------------------------------------- */
+
+pv_status pvi_pld_within(pv_ctx *ctx, pv_relation rel, const pv_event *ev, double delta, double tolerance,
+                         double *eps)
+{
+    pvi_pld_term t[TERMS + 1];
+    double lb;
+    *eps = INFINITY;
+    state *s = pvi_alloc(ctx, sizeof *s);
+    if (!s) return pvi_nomem(ctx);
+    open(s, ctx);
+    pv_status ok = delta > 0 ? compose(s, NULL, rel, ev) : PV_E_ARG;
+    if (ok == PV_OK) ok = pvi_pld_tighter(ctx, t, gather(s, t), delta, tolerance, &s->work, eps, &lb);
+    if (ok == PV_OK && !(*eps >= lb)) ok = PV_E_NUMERIC;
+    if (ok != PV_OK) *eps = INFINITY;
+    pvi_free(ctx, s);
+    return ok;
 }
 
 const pv_accountant_ops pv_accountant_pld = {

@@ -19,6 +19,7 @@ static pv_status add(void *user, const pvi_term *t)
     state *s = user;
     const bool pair = t->kind == PV_EV_EPS_DELTA && t->a == 0;
     if (t->kind != PV_EV_BALL && !pair) return PV_E_UNSUPPORTED;
+    if (t->sampler != PV_EV_NONE && t->sampler != PV_EV_POISSON && t->sampler != PV_EV_FIXED) return PV_E_UNSUPPORTED;
     const double whole = pair ? t->b : t->a, delta = t->sampler != PV_EV_NONE ? pv_up(t->rate * whole, 1) : whole;
     s->log_keep = pvi_down(s->log_keep + pvi_down((double)t->count * pvi_down(log1p(-delta), 2), 1), 1);
     return PV_OK;

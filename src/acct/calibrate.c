@@ -16,7 +16,7 @@ typedef struct search {
     pv_ctx *ctx;
     const char *accountant;
     pv_relation rel;
-    const pv_event *ev;
+    const pv_event *before, *ev; /* before: NULL, or events whose noise stays as it is */
     double epsilon, delta;
     double least, most; /* ln s: all noise stays within its range */
 } search;
@@ -48,7 +48,8 @@ static void reach(search *q, const pv_event *e)
 static pv_status cost_at(const search *q, double s, pvi_cost *c)
 {
     pv_arena *a = pvi_arena_create(q->ctx);
-    const pv_event *ev = a ? pvi_event_scale(a, q->ev, s) : NULL;
+    const pv_event *both[2] = { q->before, a ? pvi_event_scale(a, q->ev, s) : NULL };
+    const pv_event *ev = both[0] && both[1] ? pv_ev_seq(a, 2, both) : both[1];
     const pv_status ok = ev ? pvi_account(q->ctx, q->accountant, q->rel, ev, q->delta, c) : pvi_nomem(q->ctx);
     pvi_arena_free(a);
     return ok;
@@ -91,11 +92,13 @@ static double central_limit(const search *q)
     limit l = { .s = 1.0, .known = true };
     double mu, lo = -U_MAX, hi = U_MAX;
     if (q->ev->kind == PV_EV_GAUSSIAN || pvi_event_each(q->ev, add_limit, &l) != PV_OK || !l.known) return 0.0;
+    limit before = { .s = 1.0, .known = true };
+    if (q->before && (pvi_event_each(q->before, add_limit, &before) != PV_OK || !before.known)) return 0.0;
     const bool group = l.group && q->rel == PV_REL_REPLACE;
     const double e = group ? 0.5 * q->epsilon : q->epsilon, d = group ? q->delta / (1.0 + exp(e)) : q->delta;
     if (!(d > 0.0) || pvi_gaussian_mu(q->ctx, q->rel, e, d, &mu) != PV_OK) return 0.0;
     for (int i = 0; PVI_ITERATE(CALIBRATE_START, i) && hi - lo > 1e-6; i++) {
-        l = (limit) { .s = exp(0.5 * (lo + hi)) };
+        l = (limit) { .s = exp(0.5 * (lo + hi)), .mu2 = before.mu2 };
         pvi_event_each(q->ev, add_limit, &l);
         *(l.mu2 > mu * mu ? &lo : &hi) = 0.5 * (lo + hi);
     }
@@ -158,7 +161,13 @@ static pv_status shrink(const search *q, bracket *b)
 pv_status pvi_calibrate(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double epsilon,
                         double delta, double *s, pvi_cost *cost)
 {
-    search q = { ctx, accountant, rel, ev, epsilon, delta, -U_MAX, U_MAX };
+    return pvi_calibrate_after(ctx, accountant, rel, NULL, ev, epsilon, delta, s, cost);
+}
+
+pv_status pvi_calibrate_after(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *before,
+                              const pv_event *ev, double epsilon, double delta, double *s, pvi_cost *cost)
+{
+    search q = { ctx, accountant, rel, before, ev, epsilon, delta, -U_MAX, U_MAX };
     bracket b = { 0 };
     *s = NAN;
     *cost = (pvi_cost) { 0 };

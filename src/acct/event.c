@@ -10,9 +10,12 @@
  *       Poisson sampler over that one (Zhu, Dong, Wang 2022, Thm 11: amplification acts on the pair).  Not so a
  *       fixed-size sample: its divergence is that of a triple of distributions, and a later release may move two of
  *       the three closer together after seeing an earlier one, so several releases are refused there.
- *   (2) cyclic: the t-th of equal releases sees part t mod n of the rows.  A row lies in one part, which is seen at
- *       most ceil(k/n) times in k releases; the others are functions of rows that neighbours share and of earlier
- *       outputs, so k releases cost what ceil(k/n) cost without the parts (parallel composition).             */
+ *   (2) cyclic: releases take the n parts of the rows in turn.  A row lies in one part, which is seen at most
+ *       ceil(k/n) times in k releases one directly after the other, a repetition right above the parts, wherever
+ *       they begin; the others are functions of rows that neighbours share and of earlier outputs, so k such
+ *       releases cost what ceil(k/n) cost without the parts (parallel composition).
+ *   (3) What is further above may begin anew at the same part (another run) or lie between other releases: there
+ *       every repetition counts in full. */
 #include "acct.h"
 
 enum { MAX_NODES = 10000000 };
@@ -169,14 +172,20 @@ bool pvi_event_equal(const pv_event *x, const pv_event *y)
     return equal(x, y, 1);
 }
 
+pv_event pvi_event_leaf_scale(const pv_event *leaf, double s)
+{
+    pv_event e = *leaf;
+    e.next = NULL;
+    if (leaf->kind == PV_EV_GAUSSIAN || leaf->kind == PV_EV_LAPLACE) e.a = leaf->a * s;
+    if (leaf->kind == PV_EV_SELECT) e.a = leaf->a / s;
+    return e;
+}
+
 static const pv_event *scale(pv_arena *a, const pv_event *ev, double s, int depth)
 {
     pv_event *e = depth > PVI_EVENT_DEPTH ? NULL : pv_arena_get(a, sizeof *e);
     if (!e) return NULL;
-    *e = *ev;
-    e->next = NULL;
-    if (ev->kind == PV_EV_GAUSSIAN || ev->kind == PV_EV_LAPLACE) e->a = ev->a * s;
-    if (ev->kind == PV_EV_SELECT) e->a = ev->a / s;
+    *e = pvi_event_leaf_scale(ev, s);
     const pv_event **tail = &e->sub;
     for (const pv_event *p = ev->sub; p; p = p->next) {
         pv_event *c;
@@ -195,12 +204,22 @@ const pv_event *pvi_event_scale(pv_arena *a, const pv_event *ev, double s)
 
 double pvi_event_noise_max(const pv_event *ev)
 {
-    double most = ev->kind == PV_EV_GAUSSIAN ? ev->a : 0.0;
+    double most = ev->kind == PV_EV_GAUSSIAN ? ev->a : ev->kind == PV_EV_SELECT ? 1.0 / ev->a : 0.0;
     for (const pv_event *p = ev->sub; p; p = p->next) {
         most = fmax(most, pvi_event_noise_max(p));
         if (ev->kind != PV_EV_SEQ) break; /* only a sequence has more than one part */
     }
     return most;
+}
+
+double pvi_event_noise_of(const pv_event *ev, int release)
+{
+    double least = ev->kind == PV_EV_GAUSSIAN && ev->release == release ? ev->a : INFINITY;
+    for (const pv_event *p = ev->sub; p; p = p->next) {
+        least = fmin(least, pvi_event_noise_of(p, release));
+        if (ev->kind != PV_EV_SEQ) break;
+    }
+    return least;
 }
 
 /* ---- terms ------------------------------------------------------------------------------------------ */
@@ -231,6 +250,12 @@ static pv_status collect(void *user, const pvi_term *t)
 
 static pv_status sampled(traversal w, const pv_event *ev, int64_t count);
 
+/* How often a repetition sees a row. */
+static int64_t turns(const pv_event *repeat)
+{
+    return repeat->sub->kind == PV_EV_CYCLIC ? (repeat->n - 1) / repeat->sub->n + 1 : repeat->n; /* (2) */
+}
+
 /* Of a tree that was checked: its depth and the products of its repetitions are bounded. */
 static pv_status each(traversal w, const pv_event *ev, int64_t count)
 {
@@ -241,8 +266,8 @@ static pv_status each(traversal w, const pv_event *ev, int64_t count)
     case PV_EV_CYCLIC: /* (2); the parts of a sample would depend on who else is in it */
         if (w.in_sample) return PV_E_UNSUPPORTED;
         w.in_parts = true;
-        return each(w, ev->sub, (count - 1) / ev->n + 1);
-    case PV_EV_REPEAT: return ev->n == 0 ? PV_OK : each(w, ev->sub, count * ev->n);
+        return each(w, ev->sub, count); /* (3) */
+    case PV_EV_REPEAT: return ev->n == 0 ? PV_OK : each(w, ev->sub, count * turns(ev));
     case PV_EV_SEQ:
         for (const pv_event *p = ev->sub; p; p = p->next) {
             const pv_status s = each(w, p, count);
@@ -280,7 +305,13 @@ pv_status pvi_event_each(const pv_event *ev, pvi_term_fn fn, void *user)
     return s == PV_OK ? each((traversal) { .fn = fn, .user = user }, ev, 1) : s;
 }
 
+/* The pairs that a theorem covers; any other sampler is refused until it has a row here. */
 bool pvi_amplified(const pvi_term *t, pv_relation rel)
 {
-    return t->sampler == PV_EV_NONE || (t->sampler == PV_EV_POISSON) == (rel == PV_REL_ZERO_OUT);
+    switch (t->sampler) {
+    case PV_EV_NONE: return true;
+    case PV_EV_POISSON: return rel == PV_REL_ZERO_OUT;
+    case PV_EV_FIXED: return rel == PV_REL_REPLACE;
+    default: return false;
+    }
 }

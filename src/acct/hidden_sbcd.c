@@ -22,9 +22,11 @@
  *   - The printed product telescopes (1) and (3) with c_K^{n/b-1} for the last constant and with the factors l = k
  *     and l = K in it; (3) gives c_{K-1}^{n/b} and l = k+1 .. K-1.  Here nothing is telescoped.
  *   - A prox of a convex function has L_T <= 1 (printed 2), and of (lambda/2) ||.||^2 it is 1/(1 + eta lambda).
- *   - The layer's problem is convex but not strongly: L_F = max(1, |1 - eta beta|), beta = gamma (X^2 + 1) with X the
- *     bound on its input (Lemma 3.2 prints X^4, in these units).  Clipping a row's gradient r x' keeps this for the
- *     squared loss: it clips r to C/||x||, the gradient of a Huber function of theta x - U, convex and as smooth.
+ *   - The layer's problem is convex but not strongly: L_F = max(1, |1 - eta beta|); who assumes strong convexity m
+ *     has L_F = max(|1 - eta m|, |1 - eta beta|), since the eigenvalues of 1 - eta Hessian lie between.  beta =
+ *     gamma (X^2 + 1) with X the bound on its input (Lemma 3.2 prints X^4, in these units).  Clipping a row's
+ *     gradient r x' keeps this for the squared loss: it clips r to C/||x||, the gradient of a Huber function of
+ *     theta x - U, convex and as smooth.
  * What the theorem does not treat, and a caller has to state as assumptions: the layers are trained together, so x_d
  * and U_d of one layer's problem depend on the others; theta is rescaled to its spectral norm, which may expand
  * distances; nothing but the last iterate is seen.  Hence this number is never charged. */
@@ -39,7 +41,8 @@ static pv_status not_met(pv_ctx *ctx, const char *condition)
 
 static pv_status gates(pv_ctx *ctx, const pvi_hidden_sbcd *h)
 {
-    bool good = h->batches >= 1 && h->epochs >= 1 && h->step > 0 && h->smooth > 0 && h->shrink >= 0 && h->z;
+    bool good = h->batches >= 1 && h->epochs >= 1 && h->step > 0 && h->smooth > 0 && h->shrink >= 0 && h->z &&
+                h->strong >= 0 && h->strong <= h->smooth;
     for (int64_t k = 0; good && k < h->epochs; k++) good = h->z[k] > 0 && isfinite(h->z[k]);
     if (!good || !isfinite(h->step) || !isfinite(h->smooth) || !isfinite(h->shrink))
         return pvi_fail(ctx, PV_E_ARG, "hidden-state accounting: a constant is missing or out of range");
@@ -77,10 +80,11 @@ static pv_status largest_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double F2, 
     if (!rate) return pvi_nomem(ctx);
     for (int64_t k = 0; k < h->epochs; k++) one_epoch(J, h->z[k] * h->z[k], F2, T2, &inverse, rate + J, rate);
     bool good = true;
-    for (int64_t j = 0; j < J; j++) {
-        good = good && rate[j] > 0.0 && isfinite(rate[j]);
+    for (int64_t j = 0; j < J; j++) { /* 0: a step with L_F = 0 forgets all rows but those of its own batch */
+        good = good && rate[j] >= 0.0 && isfinite(rate[j]);
         *most = fmax(*most, rate[j]);
     }
+    good = good && *most > 0.0;
     pvi_free(ctx, rate);
     return good ? PV_OK : pvi_fail(ctx, PV_E_NUMERIC, "hidden-state accounting: the bound cannot be computed");
 }
@@ -90,7 +94,8 @@ pv_status pvi_hidden_sbcd_rate(pv_ctx *ctx, const pvi_hidden_sbcd *h, double *ra
     *rate = INFINITY;
     pv_status s = gates(ctx, h);
     if (s != PV_OK) return s;
-    const double F = fmax(1.0, fabs(1.0 - h->step * h->smooth)), T = 1.0 / (1.0 + h->step * h->shrink);
+    const double F = fmax(fabs(1.0 - h->step * h->strong), fabs(1.0 - h->step * h->smooth)),
+                 T = 1.0 / (1.0 + h->step * h->shrink);
     const double steps = (double)h->batches * (double)h->epochs;
     double most = 0.0;
     if (!(F < 1e50)) return not_met(ctx, "the step is far too long for the layer's smoothness");

@@ -110,6 +110,7 @@ typedef struct pvi_pld_job {
     bool add;
     double delta, eps; /* the target: delta, or eps if delta is 0                                             */
     double count;      /* steps                                                                              */
+    double tolerance;  /* wanted gap, relative to eps                                                         */
     double tail, h, c, cap;
     double far;                               /* largest loss of one step                                     */
     double theta, s, guess, ln_delta, markov; /* tilt, standard deviation there, expected eps and ln delta     */
@@ -121,7 +122,7 @@ typedef struct pvi_pld_window {
     double theta, y, t;
     int64_t N;
 } pvi_pld_window;
-#define PVI_PLD_TOLERANCE 1e-3 /* wanted gap, relative to eps */
+#define PVI_PLD_TOLERANCE 1e-3
 pv_status pvi_pld_build(pvi_pld_job *b, bool low);
 double pvi_pld_largest(const pvi_pld_job *b);      /* sum of the largest losses, upper bound */
 double pvi_pld_finite_delta(const pvi_pld_job *b); /* what delta leaves to finite losses; lower bound */
@@ -136,6 +137,9 @@ pvi_pld_window pvi_pld_choose_window(const pvi_pld_job *b, double reach);
  * grows by what was done; PV_E_NUMERIC: it had reached PVI_PLD_TOTAL before. */
 pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *work,
                           double *ub, double *lb);
+/* With another wanted gap than PVI_PLD_TOLERANCE. */
+pv_status pvi_pld_tighter(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double tolerance,
+                          double *work, double *ub, double *lb);
 pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double *work, double *ub);
 
 /* ---- FFT (fft.c) ----------------------------------------------------------------------------------------- */

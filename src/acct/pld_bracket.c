@@ -172,7 +172,7 @@ static pv_status solve(pvi_pld_job *b, double *ub, double *lb)
         }
         if ((ok = eps_below(b, &low)) != PV_OK) break;
         *lb = pvi_pld_max(*lb, low);
-        const double gap = *ub - *lb, want = 2.0 * PVI_PLD_TOLERANCE * pvi_pld_max(b->guess, 0.1 / slope);
+        const double gap = *ub - *lb, want = 2.0 * b->tolerance * pvi_pld_max(b->guess, 0.1 / slope);
         if (!(gap > want)) break;
         const double f = pvi_pld_max(0.1, 0.7 * sqrt(want / gap));
         b->c *= f;
@@ -202,7 +202,7 @@ static pv_status delta_above(pvi_pld_job *b, double *delta, double *slope)
 /* Upper bound on delta at b->eps in one direction; it need not be better than `enough`. */
 static pv_status solve_delta(pvi_pld_job *b, int tries, double enough, double *delta)
 {
-    double slope;
+    double slope = 0; /* stays where delta_above refuses */
     pv_status ok = pvi_pld_survey(b, 0.1);
     if (ok != PV_OK) return ok;
     *delta = pvi_pld_min(1.0, (b->inf + exp(b->markov)) * (1.0 + 1e-12));
@@ -220,7 +220,7 @@ static pv_status solve_delta(pvi_pld_job *b, int tries, double enough, double *d
 
 static pvi_pld_job job(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double tail, double *work)
 {
-    pvi_pld_job b = { .ctx = ctx, .term = term, .terms = terms };
+    pvi_pld_job b = { .ctx = ctx, .term = term, .terms = terms, .tolerance = PVI_PLD_TOLERANCE };
     for (int64_t e = 0; e < terms; e++) b.count += (double)term[e].count;
     b.tail = pvi_pld_max(tail / b.count, TAIL_MIN);
     b.total = work;
@@ -256,13 +256,14 @@ static pv_status direction_delta(pvi_pld_job b, bool add, int tries, double enou
     return ok;
 }
 
-pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *work,
-                          double *ub, double *lb)
+pv_status pvi_pld_tighter(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double tolerance,
+                          double *work, double *ub, double *lb)
 {
     pvi_pld_job b = job(ctx, term, terms, 1e-5 * delta, work);
     double ub2 = 0, lb2 = 0, d = 1;
     *ub = *lb = 0;
     if (terms == 0) return PV_OK;
+    b.tolerance = tolerance;
     b.delta = delta;
     pv_status ok = direction(b, false, ub, lb);
     if (ok != PV_OK || *ub == INFINITY || !sampled(term, terms)) return ok;
@@ -274,6 +275,12 @@ pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, 
     *ub = pvi_pld_max(*ub, ub2);
     *lb = pvi_pld_max(*lb, lb2);
     return ok;
+}
+
+pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *work,
+                          double *ub, double *lb)
+{
+    return pvi_pld_tighter(ctx, term, terms, delta, PVI_PLD_TOLERANCE, work, ub, lb);
 }
 
 /* The tail that may be cut off depends on delta: passes with Markov's bound alone find its size.  Each divides

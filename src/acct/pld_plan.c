@@ -158,7 +158,7 @@ static void choose_lattice(pvi_pld_job *b)
  * through its losses up to the size of 1/slope, and through those next to eps. */
 void pvi_pld_lattice_near(pvi_pld_job *b, double slope)
 {
-    const double eps = b->guess, want = PVI_PLD_TOLERANCE * pvi_pld_max(eps, 0.1 / slope);
+    const double eps = b->guess, want = b->tolerance * pvi_pld_max(eps, 0.1 / slope);
     double square = 0, fine = INFINITY;
     for (int64_t e = 0; e < b->terms; e++)
         for (int64_t i = 0; i < b->up[e].len; i++) {
@@ -196,7 +196,7 @@ pv_status pvi_pld_refine(pvi_pld_job *b)
         if (ok == PV_E_NUMERIC && i > 0) break;
         if (ok != PV_OK) return ok;
         tilt(b, false);
-        const double gap = predicted_gap(b), want = PVI_PLD_TOLERANCE * pvi_pld_max(b->guess, 0.1 * b->s);
+        const double gap = predicted_gap(b), want = b->tolerance * pvi_pld_max(b->guess, 0.1 * b->s);
         const bool better = gap < 0.8 * least;
         if (gap < least) best = *b, least = gap;
         if (gap <= want || !better) break;

@@ -92,7 +92,7 @@ static void put_delta(pvi_str *out, const pvi_claim *c)
         return;
     }
     pvi_str_puts(out, k == LAST ? " is not below" : k ? " is more than a tenth of" : " is at most a tenth of");
-    pvi_str_printf(out, " one in %.0f rows", fmax(c->rows, FEW));
+    pvi_str_printf(out, " one in %.0f %s", fmax(c->rows, FEW), c->persons ? "persons" : "rows");
     if (c->rows < FEW) pvi_str_puts(out, ", the fewest that count");
     if (k != LAST || c->rows < FEW) return;
     pvi_str_puts(out, ": that alone would allow ");
@@ -119,7 +119,10 @@ void pvi_strength_guess(const pvi_claim *c, pvi_str *out)
     const bool replace = c->relation == PV_REL_REPLACE;
     const long long k = c->group;
     pvi_str_puts(out, "Suppose a coin decides ");
-    if (k <= 1) pvi_str_puts(out, replace ? "which of two given rows is used" : "whether one given row is used");
+    if (c->persons)
+        pvi_str_puts(out, replace ? "which of two given persons' rows are used"
+                                  : "whether all rows of one person are used");
+    else if (k <= 1) pvi_str_puts(out, replace ? "which of two given rows is used" : "whether one given row is used");
     else pvi_str_printf(out, "whether %lld given rows are used", k);
     if (k > 1 && replace) pvi_str_printf(out, " or %lld others", k);
     pvi_str_puts(out, ". Whoever sees the result and knows everything else ");

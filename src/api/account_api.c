@@ -11,18 +11,36 @@ static double seconds_since(const struct timespec *t)
     return (double)(now.tv_sec - t->tv_sec) + 1e-9 * (double)(now.tv_nsec - t->tv_nsec);
 }
 
+/* s g of acct/draws.c. */
+static double taken(const pvi_request *r, double epsilon)
+{
+    return pvi_draws_taken(&(pvi_draws) { r->draws, r->covered }, epsilon);
+}
+
+/* The delta of ideal draws at epsilon, and what is taken by others. */
+static double with_draws(const pvi_request *r, double epsilon, double delta)
+{
+    if (r->draws == 0.0) return delta;
+    return fmin(1.0, pv_up(delta + taken(r, epsilon), 2));
+}
+
 static void write_cost(pvi_jw *w, const pvi_request *r, const pvi_cost *c)
 {
     pvi_jw_f64(w, "epsilon", c->epsilon);
     pvi_jw_f64(w, "epsilon_lower",
                r->assumptions ? 0.0 : c->epsilon_lower); /* a theorem's bound may not be attained */
     pvi_jw_f64(w, "delta", c->delta);
+    if (r->draws > 0.0) pvi_jw_f64(w, "delta_draws", c->epsilon <= PVI_DRAWS_LIMIT ? taken(r, c->epsilon) : 0.0);
+    if (r->draws > 0.0) pvi_jw_bool(w, "ideal_draws", c->epsilon > PVI_DRAWS_LIMIT);
     pvi_jw_str(w, "accountant", r->assumptions ? "hidden-state" : c->accountant);
     pvi_jw_str(w, "relation", r->rel == PV_REL_REPLACE ? "replace" : "zero-out");
     pvi_jw_bool(w, "group_bound", c->group_bound);
     pvi_jw_i64(w, "rows", r->rows);
+    if (r->persons) pvi_jw_str(w, "unit", "person");
     pvi_strength_write(
-        w, &(pvi_claim) { .epsilon = c->epsilon, .delta = c->delta, .relation = r->rel, .group = r->rows });
+        w,
+        &(pvi_claim) {
+            .epsilon = c->epsilon, .delta = c->delta, .relation = r->rel, .group = r->rows, .persons = r->persons });
 }
 
 static pv_status finish(pvi_request *r, pvi_jw *w, const pv_event *ev, char **json)
@@ -81,13 +99,15 @@ static pv_status answer_account(pvi_request *r, pvi_jw *w)
     if (isnan(r->delta) && isnan(r->epsilon))
         return pvi_fail(r->ctx, PV_E_PARAM, "give delta to learn epsilon, or epsilon to learn delta");
     if (!isnan(r->delta)) {
-        s = pvi_account_rows(r->ctx, r->accountant, r->rel, r->ev, r->delta, r->rows, &c);
+        s = pvi_account_draws(r->ctx, r->accountant, r->rel, r->ev, r->delta, r->rows,
+                              &(pvi_draws) { r->draws, r->covered }, &c);
     } else if (r->rows != 1) {
         return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld (--group): groups need delta, not epsilon",
                         (long long)r->rows);
     } else {
         c = (pvi_cost) { .epsilon = r->epsilon };
         s = pvi_account_delta(r->ctx, r->accountant, r->rel, r->ev, r->epsilon, &c.delta, &c.accountant);
+        if (r->epsilon <= PVI_DRAWS_LIMIT) c.delta = with_draws(r, r->epsilon, c.delta);
     }
     if (s != PV_OK) return s;
     pvi_jw_open(w, NULL, '{');
@@ -122,8 +142,14 @@ static pv_status answer_calibrate(pvi_request *r, pvi_jw *w)
         return pvi_fail(r->ctx, PV_E_PARAM, "calibration needs epsilon and delta");
     if (r->rows != 1)
         return pvi_fail(r->ctx, PV_E_PARAM, "rows=%lld (--group): calibration is for one row", (long long)r->rows);
-    const pv_status s = pvi_calibrate(r->ctx, r->accountant, r->rel, r->ev, r->epsilon, r->delta, &factor, &c);
+    const double draws = r->draws > 0.0 && r->epsilon <= PVI_DRAWS_LIMIT ? taken(r, r->epsilon) : 0.0;
+    if (draws > 0.0 && !(draws < r->delta))
+        return pvi_fail(r->ctx, PV_E_PARAM, "delta=%g: the accuracy of the draws alone takes %g of it", r->delta,
+                        draws);
+    const double ideal = draws > 0.0 ? pvi_down(r->delta - draws, 2) : r->delta;
+    const pv_status s = pvi_calibrate(r->ctx, r->accountant, r->rel, r->ev, r->epsilon, ideal, &factor, &c);
     if (s != PV_OK) return s;
+    c.delta = r->delta;
     const bool selection = leaf_of(r->ev)->kind == PV_EV_SELECT;
     pvi_jw_open(w, NULL, '{');
     if (!isnan(r->unit))
@@ -181,6 +207,7 @@ static pv_status answer_curve(pvi_request *r, pvi_jw *w)
         return pvi_fail(r->ctx, PV_E_PARAM, "a curve has no delta and no group; epsilon is where it ends");
     const pv_status s = make_curve(r, &c, epsilon);
     if (s != PV_OK) return s;
+    for (int i = 0; i < CURVE_POINTS; i++) delta[i] = with_draws(r, epsilon[i], delta[i]);
     for (int i = 0; i < TRADEOFF_POINTS; i++) {
         const double x = (double)i / (TRADEOFF_POINTS - 1);
         alpha[i] = x * x; /* dense where the curve is steep */

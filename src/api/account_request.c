@@ -6,20 +6,24 @@
  *   "mechanism": "gaussian", "z": 1.1, "q": 0.01, "sampler": "poisson", "steps": 100
  *                        or laplace with "scale", select with "eps0", ball with "delta0", eps-delta with
  *                        "eps0" and "delta0"; q 1 and steps 1 when absent
+ *   "mechanism": "ball", "distance", "dimension", "radius"   in place of "delta0": the share of the volume that two
+ *                        balls of this radius (1 when absent) do not have in common (mech_ball.c)
  *   "mechanism": "noisy-gd", "z", "step", "smooth", "strong", "batches", "steps", "diameter" with "shift"
  *                        the last iterate alone (hidden.c), under assumptions that the answer lists
  * and asks with "delta" or "epsilon", "accountant" (best) and its settings as they are listed
- * ("accountant.conversion"), "relation" (zero-out), "rows" (1).  Numbers may be written as numbers or as text.  An
- * unknown member is refused. */
+ * ("accountant.conversion"), "relation" (zero-out), "rows" (1), "unit" (row; person: what its words are about), and
+ * "draws" with "draws_epsilon" (acct/draws.c).
+ * Numbers may be written as numbers or as text.  An unknown member is refused. */
 #include "account_request.h"
 
 #define FILE_LIMIT ((size_t)1 << 28)
 
-static const char *const members[] = { "events",   "file",     "mechanism", "delta",  "epsilon", "accountant",
-                                       "relation", "rows",     "all",       "q",      "sampler", "steps",
-                                       "z",        "scale",    "eps0",      "delta0", "step",    "smooth",
-                                       "strong",   "diameter", "shift",     "batches" };
-enum { MEMBERS = sizeof members / sizeof *members, GENERAL = 9, NOISE = 12, NOISE_END = 16 }; /* z .. delta0 */
+static const char *const members[] = { "events",   "file",     "mechanism", "delta",    "epsilon",       "accountant",
+                                       "relation", "rows",     "all",       "draws",    "draws_epsilon", "unit",
+                                       "q",        "sampler",  "steps",     "z",        "scale",         "eps0",
+                                       "delta0",   "step",     "smooth",    "strong",   "diameter",      "shift",
+                                       "batches",  "distance", "radius",    "dimension" };
+enum { MEMBERS = sizeof members / sizeof *members, GENERAL = 12, NOISE = 15, NOISE_END = 19 }; /* z .. delta0 */
 
 /* Behind a member whose option has another name. */
 static const char *option_of(const char *key)
@@ -145,6 +149,8 @@ static const char *meaning(const char *key)
         { "scale", "noise over sensitivity" },
         { "eps0", "the epsilon of one release" },
         { "delta0", "the delta of one release" },
+        { "distance", "how far a neighbour moves what the noise is added to; or delta0" },
+        { "dimension", "numbers that are released" },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(key, words[i][0]) == 0) return words[i][1];
@@ -226,6 +232,32 @@ static pv_status unknown_mechanism(const pvi_request *r, const char *name)
         name);
 }
 
+/* The delta of a ball, from what it follows from; left alone where delta0 is given. */
+static pv_status ball_delta(const pvi_request *r, double *delta)
+{
+    double distance, radius, dimension;
+    pv_status s;
+    if (pvi_json_get(r->json, "delta0")) {
+        static const char *const others[] = { "distance", "radius", "dimension" };
+        for (int i = 0; i < 3; i++)
+            if (pvi_json_get(r->json, others[i]))
+                return pvi_fail(r->ctx, PV_E_PARAM, "delta0 and %s both say how far balls overlap: leave one out",
+                                others[i]);
+        return PV_OK;
+    }
+    if ((s = parameter(r, "ball", "distance", NAN, &distance)) != PV_OK ||
+        (s = parameter(r, "ball", "dimension", NAN, &dimension)) != PV_OK ||
+        (s = pvi_ask_number(r, "radius", 1.0, &radius)) != PV_OK)
+        return s;
+    if (!(distance > 0.0 && distance <= 1e100) || !(radius >= 1e-100 && radius <= 1e100))
+        return pvi_fail(r->ctx, PV_E_PARAM, "distance=%g radius=%g: both must be above 0, and finite", distance,
+                        radius);
+    if (!(dimension >= 1.0 && dimension <= 1e9 && dimension == floor(dimension)))
+        return pvi_fail(r->ctx, PV_E_PARAM, "dimension=%g: a whole number from 1 to 1e9 is needed", dimension);
+    *delta = pv_ball_delta(distance, radius, dimension);
+    return PV_OK;
+}
+
 /* A leaf out of range is told by the name it has here; of eps-delta the tree's own message serves. */
 static pv_status check_leaf(const pvi_request *r, const struct shorthand *h)
 {
@@ -245,9 +277,11 @@ static pv_status shorthand_event(pvi_request *r, const char *name, double unit)
     for (int i = 0; i < SHORTHANDS; i++)
         if (strcmp(pvi_event_name(shorthands[i].kind), name) == 0) h = &shorthands[i];
     if (!h) return unknown_mechanism(r, name);
-    const char *const own[] = { h->a, "q", "sampler", "steps", h->b };
+    const bool ball = h->kind == PV_EV_BALL;
+    const char *const own[] = { h->a, "q", "sampler", "steps", ball ? "distance" : h->b, "radius", "dimension" };
     const bool noise = h->kind != PV_EV_BALL && h->kind != PV_EV_EPS_DELTA; /* others cannot be calibrated */
-    if ((s = only_own(r, name, own, h->b ? 5 : 4)) != PV_OK) return s;
+    if ((s = only_own(r, name, own, ball ? 7 : h->b ? 5 : 4)) != PV_OK) return s;
+    if (ball && isnan(unit) && (s = ball_delta(r, &unit)) != PV_OK) return s;
     if (noise && (s = left_open(r, h->a, unit)) != PV_OK) return s;
     if ((s = parameter(r, name, h->a, unit, &r->unit)) != PV_OK ||
         (h->b && (s = parameter(r, name, h->b, NAN, &b)) != PV_OK) ||
@@ -342,18 +376,34 @@ static pv_status read_events(pvi_request *r, double unit)
     return tree ? pvi_event_parse(r->ctx, r->arena, "request", tree, &r->ev) : file_event(r, file);
 }
 
+static pv_status read_draws(pvi_request *r)
+{
+    pv_status s;
+    if ((s = pvi_ask_number(r, "draws", 0.0, &r->draws)) != PV_OK ||
+        (s = pvi_ask_number(r, "draws_epsilon", 0.0, &r->covered)) != PV_OK)
+        return s;
+    if (r->draws >= 0.0 && r->draws < 1.0 && r->covered >= 0.0) return PV_OK;
+    return pvi_fail(r->ctx, PV_E_PARAM,
+                    "draws=%g draws_epsilon=%g: a share of delta below 1 and an epsilon are needed", r->draws,
+                    r->covered);
+}
+
 static pv_status read_question(pvi_request *r)
 {
-    const char *rel;
+    const char *rel, *unit;
     const pvi_json *all = pvi_json_get(r->json, "all");
     pv_status s;
     if ((s = pvi_ask_text(r, "relation", "zero-out", &rel)) != PV_OK ||
+        (s = pvi_ask_text(r, "unit", "row", &unit)) != PV_OK ||
         (s = pvi_ask_text(r, "accountant", "best", &r->accountant)) != PV_OK ||
         (s = accountant_settings(r)) != PV_OK || (s = pvi_ask_number(r, "delta", NAN, &r->delta)) != PV_OK ||
         (s = pvi_ask_number(r, "epsilon", NAN, &r->epsilon)) != PV_OK ||
-        (s = pvi_ask_whole(r, "rows", 1, PVI_RANGE_GROUP, &r->rows)) != PV_OK)
+        (s = pvi_ask_whole(r, "rows", 1, PVI_RANGE_GROUP, &r->rows)) != PV_OK || (s = read_draws(r)) != PV_OK)
         return s;
     r->rel = strcmp(rel, "replace") == 0 ? PV_REL_REPLACE : PV_REL_ZERO_OUT;
+    r->persons = strcmp(unit, "person") == 0;
+    if (!r->persons && strcmp(unit, "row") != 0)
+        return pvi_fail(r->ctx, PV_E_PARAM, "unit=%s: row or person is needed", unit);
     r->all = all && (all->type != PVI_JBOOL || all->num != 0);
     if (r->rel == PV_REL_ZERO_OUT && strcmp(rel, "zero-out") != 0)
         return pvi_fail(r->ctx, PV_E_PARAM, "relation=%s: zero-out or replace is needed", rel);

@@ -13,7 +13,9 @@ typedef struct pvi_request {
     const char *accountant;
     pv_relation rel;
     double delta, epsilon; /* NAN: not given */
+    double draws, covered; /* share of delta for the draws of all releases, and up to which epsilon it is enough */
     int64_t rows;
+    bool persons; /* in words */
     bool all;
     double unit;                    /* the noise parameter of a shorthand; NAN: the events came as a tree */
     const char *const *assumptions; /* what the answer rests on besides the events; NULL-terminated, or NULL */

@@ -1,4 +1,5 @@
 /* cost.c - what a plan costs, before anything is run: JSON out. */
+#include "opt/bounds.h"
 #include "run/run.h"
 
 static pv_status cost_json(pvi_job *j, char **json)
@@ -6,22 +7,31 @@ static pv_status cost_json(pvi_job *j, char **json)
     pvi_str b = { .ctx = j->ctx };
     pvi_jw w = { .out = &b, .indent = 2 };
     const pvi_release *r = &j->release[0];
+    pv_noise noise = r->noise;
     pvi_jw_open(&w, NULL, '{');
-    const bool seeded = j->plan->s.seed != PV_AUTO_I64;
-    pvi_jw_bool(&w, "private", j->private_run && !seeded);
-    if (!j->private_run || seeded) {
+    const char *why = pvi_job_why_not(j);
+    pvi_jw_bool(&w, "private", !why);
+    if (why) {
         pvi_jw_str(&w, "warning", "NOT PRIVATE");
-        pvi_jw_str(&w, "why", j->private_run ? "run.seed makes the noise reproducible" : "privacy=off adds no noise");
+        pvi_jw_str(&w, "why", why);
     }
-    const pvi_claim claim = { j->cost.epsilon, j->prob.delta, (double)j->dom.n, j->prob.relation, 1 };
-    pvi_strength_write(&w, j->private_run && !seeded ? &claim : NULL);
+    const pvi_claim claim = { j->cost.epsilon,     j->prob.delta, (double)j->dom.n, j->prob.relation, 1,
+                              j->dom.unit_rows > 0 };
+    pvi_strength_write(&w, !why ? &claim : NULL);
     pvi_jw_str(&w, "model", j->model.named->name);
     pvi_jw_str(&w, "optimizer", j->opt->head.name);
-    pvi_jw_i64(&w, "rows", j->dom.n);
+    const bool stage = j->release[PVI_STAGE].asked;
+    pvi_units_write(&w, j->dom.n, j->dom.unit_rows, !(stage && j->cap_open));
+    if (stage) pvi_jw_f64(&w, "person_rows_share", j->stage_share);
     pvi_jw_i64(&w, "parameters", j->prob.d);
     pvi_jw_i64(&w, "steps", j->opt->steps(j->opt_cfg));
     pvi_jw_f64(&w, "batch", j->prob.batch);
+    for (int k = 0; k < j->releases; k++)
+        if (j->release[k].asked && j->release[k].q.ops->own_batch)
+            pvi_jw_f64(&w, "batch_hessian", j->release[k].batch);
     pvi_jw_f64(&w, "clip_norm", r->q.bound.absent);
+    const double outlook = pvi_job_outlook(j);
+    if (!isnan(outlook)) pvi_jw_f64(&w, "signal_to_noise", outlook);
     if (j->private_run) {
         pvi_jw_f64(&w, "epsilon", j->cost.epsilon);
         pvi_jw_f64(&w, "epsilon_lower", j->cost.epsilon_lower);
@@ -29,11 +39,17 @@ static pv_status cost_json(pvi_job *j, char **json)
         pvi_jw_str(&w, "relation", j->prob.relation == PV_REL_REPLACE ? "replace" : "zero-out");
         pvi_jw_f64(&w, "epsilon_replace", j->cost_replace.epsilon);
         pvi_jw_str(&w, "accountant", j->cost.accountant);
-        pvi_jw_f64(&w, "noise_multiplier", j->noise_multiplier);
+        noise.multiplier = pvi_first_multiplier(j->events, j->noise_multiplier);
+        noise.scale *= noise.multiplier / j->noise_multiplier;
+        pvi_jw_f64(&w, "noise_multiplier", noise.multiplier);
         pvi_jw_f64(&w, "sensitivity", r->noise.sensitivity);
-        pvi_jw_f64(&w, r->kind->mech->shown, r->kind->mech->shown_value(&r->noise));
-        if (r->kind->mech->entry) pvi_jw_f64(&w, "noise_per_weight", r->kind->mech->entry(&r->noise) / r->batch);
+        pvi_jw_f64(&w, r->kind->mech->shown, r->kind->mech->shown_value(&noise));
+        if (r->kind->mech->entry)
+            pvi_jw_f64(&w, "noise_per_weight", r->kind->mech->entry(&noise) / r->batch * r->q.unit);
         pvi_event_write(j->events, &w, "events");
+        if (!j->dom.unit_rows)
+            pvi_people_write(j->ctx, &w, j->accountant, j->prob.relation, j->events, j->prob.delta, j->draws);
+        pvi_bounds_write(j->opt, j->opt_cfg, &j->prob, &w);
     }
     char *settings;
     pv_status s = pvi_settings_write(j->plan, j, false, &settings);
@@ -54,10 +70,17 @@ static pv_status cost_json(pvi_job *j, char **json)
 static pv_status open_job(pv_plan *plan, pv_data *from, pvi_job **out)
 {
     pvi_matrix *m = NULL;
-    const bool count = from || (plan->s.data.path && plan->s.data.rows == PV_AUTO_I64);
+    const bool count =
+        from || (plan->s.data.path && plan->s.data.rows == PV_AUTO_I64 && plan->s.data.persons == PV_AUTO_I64);
     pv_status s = count ? pvi_plan_data(plan, from, &m) : PV_OK;
     if (s == PV_OK) s = pvi_job_create(plan, m, out);
     pvi_matrix_free(m);
+    if (s != PV_OK) return s;
+    s = pvi_measures_check(*out); /* what a run would refuse, its plan does */
+    if (s == PV_OK) s = pvi_start_fill(*out, NULL);
+    if (s == PV_OK) return PV_OK;
+    pvi_job_free(*out);
+    *out = NULL;
     return s;
 }
 

@@ -1,6 +1,6 @@
 /* epochs.c - what block coordinate descent has cost after each of its passes, for one noise schedule or several.
  *
- *   z_k = z sqrt(o(k)): noise multiplier of pass k = 0 .. K-1, z that of variance 1 (noise_schedule.c)
+ *   z_k = z sqrt(o(k)): noise multiplier of pass k = 0 .. K-1, z that of variance 1 (schedule.c)
  *   (1) composition   a row is in one release of every pass, so after k of them it is a Gaussian of
  *                     mu^2 = sum_{l<k} 1/z_l^2, whose curve is exact: R_a/a = mu^2/2
  *   (2) hidden state  the bound on the last iterate alone after k passes (acct/hidden_sbcd.c), under its assumptions;
@@ -8,7 +8,7 @@
  *                     That happens when little is hidden: (1) is exact, (2) goes through Renyi divergences.
  * This is figure 1 of DP-SBCD with the costs that follow. */
 #include "api/account_request.h"
-#include "opt/noise_schedule.h"
+#include "opt/schedule.h"
 
 enum { MOST_STEPS = 30000 }; /* the time grows with the square */
 
@@ -30,14 +30,16 @@ static pv_status needed(const pvi_request *r, const char *key, double *out)
 static pv_status read_passes(passes *q)
 {
     static const char *const known[] = { "mechanism", "noise",  "z",      "batches", "epochs",
-                                         "step",      "smooth", "shrink", "delta" };
+                                         "step",      "smooth", "shrink", "strong",  "delta" };
     const pvi_request *r = &q->r;
     pv_status s;
     q->h = (pvi_hidden_sbcd) { .fixed_order = true, .last_iterate_only = true, .no_momentum = true, .convex = true };
-    if ((s = pvi_ask_known(r, known, 9)) != PV_OK || (s = pvi_ask_text(r, "noise", "constant", &q->noise)) != PV_OK ||
-        (s = needed(r, "z", &q->z)) != PV_OK || (s = needed(r, "step", &q->h.step)) != PV_OK ||
-        (s = needed(r, "smooth", &q->h.smooth)) != PV_OK || (s = needed(r, "delta", &q->delta)) != PV_OK ||
+    if ((s = pvi_ask_known(r, known, 10)) != PV_OK ||
+        (s = pvi_ask_text(r, "noise", "constant", &q->noise)) != PV_OK || (s = needed(r, "z", &q->z)) != PV_OK ||
+        (s = needed(r, "step", &q->h.step)) != PV_OK || (s = needed(r, "smooth", &q->h.smooth)) != PV_OK ||
+        (s = needed(r, "delta", &q->delta)) != PV_OK ||
         (s = pvi_ask_number(r, "shrink", 0.0, &q->h.shrink)) != PV_OK ||
+        (s = pvi_ask_number(r, "strong", 0.0, &q->h.strong)) != PV_OK ||
         (s = pvi_ask_whole(r, "batches", 1, PVI_RANGE_PARTS, &q->h.batches)) != PV_OK ||
         (s = pvi_ask_whole(r, "epochs", 1, PVI_RANGE_TIMES, &q->h.epochs)) != PV_OK)
         return s;
@@ -49,6 +51,9 @@ static pv_status read_passes(passes *q)
         (s = pvi_within(r->ctx, PVI_RANGE_CONSTANT, q->h.step)) != PV_OK ||
         (s = pvi_within(r->ctx, PVI_RANGE_CONSTANT, q->h.smooth)) != PV_OK)
         return s;
+    if (!(q->h.strong >= 0.0 && q->h.strong <= q->h.smooth))
+        return pvi_fail(r->ctx, PV_E_PARAM, "strong=%g: a number from 0 to smooth=%g is needed", q->h.strong,
+                        q->h.smooth);
     return pvi_within(r->ctx, PVI_RANGE_CONSTANT, q->h.shrink);
 }
 
@@ -66,11 +71,11 @@ static bool make_series(pv_arena *a, int64_t n, series *out)
 static pv_status compute(passes *q, const char *noise, series *t)
 {
     const int64_t K = q->h.epochs;
-    double least, sum = 0.0;
-    pv_status s = pvi_noise_check(q->r.ctx, noise, K, &least);
+    double sum = 0.0;
+    pv_status s = pvi_noise_variances(q->r.ctx, noise, K, q->r.arena, t->z);
     if (s != PV_OK) return s;
     for (int64_t k = 0; s == PV_OK && k < K; k++) {
-        t->z[k] = q->z * sqrt(pvi_noise_variance(noise, k, K));
+        t->z[k] = q->z * sqrt(t->z[k]);
         s = pvi_within(q->r.ctx, PVI_RANGE_NOISE, t->z[k]);
     }
     for (int64_t k = 0; s == PV_OK && k < K; k++) {
@@ -138,6 +143,10 @@ static pv_status answer(passes *q, char **json)
     pvi_jw_close(&w, ']');
     pvi_jw_open(&w, "assumptions", '[');
     for (int i = 0; pvi_hidden_sbcd_assumptions[i]; i++) pvi_jw_str(&w, NULL, pvi_hidden_sbcd_assumptions[i]);
+    if (q->h.strong > 0.0)
+        pvi_jw_str(&w, NULL,
+                   "The problem of every layer is strongly convex with the constant given, for the inputs that its "
+                   "rows bring: no run of privet shows that.");
     pvi_jw_close(&w, ']');
     pvi_jw_close(&w, '}');
     if (s == PV_OK) return pvi_str_take(&b, json);

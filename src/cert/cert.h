@@ -7,15 +7,21 @@
 
 /* ---- certificate (certificate.c, statement.c, cert_check.c, cert_settings.c, cert_run.c) -----------------------
  * Everything a certificate says.  Strings are borrowed from the arena or static. */
-enum { PVI_CERT_FIRST = 2, PVI_CERT_VERSION = 3, PVI_CERT_KINDS = 5 };
+enum { PVI_CERT_FIRST = 2, PVI_CERT_VERSION = 3, PVI_CERT_PERSONS = 4, PVI_CERT_KINDS = 6 };
 
 typedef struct pvi_cert_kind { /* so many of the releases are of this kind */
     const char *kind;          /* a name of pvi_release_kinds (query/release.c) */
     int64_t count;
+    /* Of kinds on samples of their own: what the fields of the certificate say of the others.  batch 0: not one. */
+    double batch, clip_norm, replace_change, rounding_allowance, sensitivity;
+    double noise_multiplier, noise_stddev, grid_spacing;
+    const int64_t
+        *counts; /* n_counts noisy counts that a stage or an evaluation released, as whole numbers; NULL: neither */
+    int64_t n_counts;
 } pvi_cert_kind;
 
 typedef struct pvi_cert {
-    int64_t version;       /* of the format; 0 when writing: PVI_CERT_VERSION */
+    int64_t version;       /* of the format; 0 when writing: PVI_CERT_VERSION; PVI_CERT_PERSONS: a unit is a person */
     bool is_private;       /* false: privacy=off or a test seed; verify rejects it */
     const char *why_not;   /* reason when !is_private, else NULL */
     const char *made_by;   /* version that wrote it; NULL when writing: this one */
@@ -31,7 +37,9 @@ typedef struct pvi_cert {
     const char *model, *optimizer, *mechanism;
     const char *sampler;             /* "full batch", "poisson", "fixed size" or "cyclic" */
     double batch;                    /* expected rows per query */
-    int64_t rows, features, weights; /* n, columns, d as used in the guarantee */
+    int64_t rows, features, weights; /* n, units: rows or persons; columns, d as used in the guarantee */
+    const char *unit;                /* "person"; NULL up to version 3: a row */
+    int64_t unit_rows;               /* K: rows of a person that count at most; 0 up to version 3 */
     bool features_measured;          /* taken from the file, treated as public */
     double clip_norm;     /* B: what one row adds to a sum, at most; version 2 under replace: half of the change */
     double clip_gradient; /* C: of the gradient alone; 0 when writing: clip_norm, as where nothing else is released */
@@ -50,6 +58,15 @@ typedef struct pvi_cert {
     const char *const *assumptions; /* n_assumptions sentences */
     int64_t n_assumptions;
 } pvi_cert;
+
+/* The release before the optimiser's; NULL: none.  How many releases are the optimiser's, and their events. */
+const pvi_cert_kind *pvi_cert_stage(const pvi_cert *c);
+/* The release of an evaluation; NULL: it is of a model that was trained. */
+const pvi_cert_kind *pvi_cert_evaluation(const pvi_cert *c);
+int64_t pvi_cert_asked(const pvi_cert *c);
+const pv_event *pvi_cert_steps(const pvi_cert *c, const pv_event *events);
+/* The model that a certificate names, by its own name or that of its loss; NULL: none. */
+const pv_model_ops *pvi_cert_model_of(const char *name);
 
 /* Canonical JSON, fields in a fixed order, ends with a checksum over everything before it. */
 pv_status pvi_cert_write(pv_ctx *ctx, const pvi_cert *c, char **json);
@@ -80,6 +97,7 @@ typedef struct pvi_cert_run {
     const void *reg_cfg;
     const pv_optimizer_ops *opt;
     const void *opt_cfg;
+    uint8_t unit_combine, unit_weight;
     pv_domain dom; /* after pvi_cert_domain */
 } pvi_cert_run;
 /* PV_E_PARAM: a setting is unknown, missing, or has a value that it cannot have. */
@@ -96,7 +114,12 @@ void pvi_cert_statement(const pvi_cert *c, pvi_str *out);
 /* The assumption of a run that showed diagnostics; with it, statement and not_covered leave them out. */
 extern const char pvi_cert_diagnostics[];
 /* Assumptions that follow from other fields: from version 3 on a certificate that leaves one out does not hold. */
-extern const char pvi_cert_ideal_draws[];
+extern const char pvi_cert_ideal_draws[], pvi_cert_public_start[];
+extern const char pvi_cert_part[];    /* of a run on some of the rows, the others held out or trained on */
+extern const char pvi_cert_holdout[]; /* the assumption of a run that measured on held-out rows */
+/* How rows above the cap were left out, and what was made of a person's rows: from version 4 on. */
+const char *pvi_cert_person_rows(bool sum, bool by_rows);
+extern const char pvi_cert_found_classes[]; /* of data.measured=classes */
 bool pvi_cert_assumes(const pvi_cert *c, const char *sentence);
 void pvi_cert_not_covered(const pvi_cert *c, pvi_jw *w, const char *key);
 /* What verifying shows, and what it leaves to the word of whoever issued the file; is_model: a model file was

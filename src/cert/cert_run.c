@@ -19,9 +19,10 @@
 #include "cert.h"
 
 typedef struct general { /* the keys that belong to no plug-in */
-    const char *model, *reg, *set, *optimizer, *mechanism, *accountant;
-    int64_t privacy, relation, sampler;
-    double epsilon, delta, noise_multiplier, clip, batch;
+    const char *model, *reg, *set, *optimizer, *start, *mechanism, *accountant;
+    int64_t privacy, relation, sampler, unit_combine, unit_weight;
+    double epsilon, delta, noise_multiplier, clip, batch, batch_hessian;
+    pv_numbers reg_layers;
 } general;
 
 #define ROW(key, type, field, def, lo, hi, choices)                                                                  \
@@ -31,8 +32,10 @@ typedef struct general { /* the keys that belong to no plug-in */
 const pv_param pvi_cert_general[] = { /* as in plan/settings.c, which cert cannot see: a test compares them */
                                       ROW("model", PV_STR, model, 0, 0, 0, "auto"),
                                       ROW("reg", PV_STR, reg, 0, 0, 0, "none"),
+                                      ROW("reg.layers", PV_LIST, reg_layers, 1, 0, 1e12, NULL),
                                       ROW("set", PV_STR, set, 0, 0, 0, "none"),
                                       ROW("optimizer", PV_STR, optimizer, 0, 0, 0, "auto"),
+                                      ROW("optimizer.start", PV_STR, start, 0, 0, 0, "auto"),
                                       ROW("mechanism", PV_STR, mechanism, 0, 0, 0, "auto"),
                                       ROW("accountant", PV_STR, accountant, 0, 0, 0, "best"),
                                       ROW("privacy", PV_ENUM, privacy, 0, 0, 0, "on|off"),
@@ -43,16 +46,45 @@ const pv_param pvi_cert_general[] = { /* as in plan/settings.c, which cert canno
                                       ROW("budget.noise_multiplier", PV_F64, noise_multiplier, PV_AUTO, 1e-3, 1e9,
                                           NULL),
                                       ROW("clip", PV_F64, clip, PV_AUTO, 1e-12, 1e12, NULL),
+                                      ROW("unit.combine", PV_ENUM, unit_combine, 0, 0, 0, "mean|sum"),
+                                      ROW("unit.weight", PV_ENUM, unit_weight, 0, 0, 0, "one|rows"),
                                       ROW("sampler", PV_ENUM, sampler, 0, 0, 0, PVI_SAMPLER_CHOICES),
                                       ROW("sampler.batch", PV_F64, batch, PV_AUTO, 1, 1e15, NULL),
+                                      ROW("sampler.batch_hessian", PV_F64, batch_hessian, PV_AUTO, 1, 1e15, NULL),
                                       { 0 }
 };
 
-static const char *const later[] = { "optimizer.drop", "optimizer.share", NULL }; /* (3) */
+static const char *const later[] = { "optimizer.drop",
+                                     "optimizer.shrink",
+                                     "optimizer.share",
+                                     "optimizer.start",
+                                     "optimizer.noise",
+                                     "optimizer.schedule",
+                                     "optimizer.smoothing_order",
+                                     "optimizer.noise_within",
+                                     "optimizer.warmup",
+                                     "model.clips",
+                                     "reg.layers",
+                                     "sampler.batch_hessian",
+                                     "optimizer.krylov",
+                                     "data.measured",
+                                     "data.person",
+                                     "data.person_rows",
+                                     "data.person_rows_most",
+                                     "data.person_rows_share",
+                                     "data.persons",
+                                     "unit.combine",
+                                     "unit.weight",
+                                     "data.curves",
+                                     "data.outside_numbers",
+                                     "data.outside_categories",
+                                     "data.outside_text",
+                                     NULL }; /* (3) */
 
 bool pvi_cert_is_local(const char *key)
 {
     return strcmp(key, "data.path") == 0 || strcmp(key, "data.schema") == 0 || strcmp(key, "data.key_path") == 0 ||
+           strcmp(key, "data.person_file") == 0 || strcmp(key, "data.trained_on") == 0 ||
            strncmp(key, "data.max_", 9) == 0 || strcmp(key, "set.vertices") == 0 || strncmp(key, "run.", 4) == 0;
 }
 
@@ -87,6 +119,7 @@ static bool fits_type(const pv_param *r, const pvi_json *v)
         return v->type == PVI_JNUM || (v->type == PVI_JSTR && (!strcmp(v->text, "auto") || !strcmp(v->text, "inf")));
     case PV_I64: return v->type == PVI_JNUM || (v->type == PVI_JSTR && !strcmp(v->text, "auto"));
     case PV_BOOL: return v->type == PVI_JBOOL;
+    case PV_LIST: return v->type == PVI_JNUM || v->type == PVI_JSTR;
     case PV_ENUM: return v->type == PVI_JSTR;
     case PV_STR:
         return v->type == PVI_JSTR || (v->type == PVI_JNULL && !r->choices); /* not set, and not by default */
@@ -98,7 +131,8 @@ static bool fits_type(const pv_param *r, const pvi_json *v)
 static pv_param widened(const pv_param *r, bool of_plugin)
 {
     pv_param w = *r;
-    if (of_plugin && isnan(r->def) && r->lo > 0.0) w.lo = r->type == PV_I64 ? 1.0 : 0x1p-1074, w.hi = INFINITY;
+    if (of_plugin && isnan(r->def) && r->type != PV_LIST && r->lo > 0.0)
+        w.lo = r->type == PV_I64 ? 1.0 : 0x1p-1074, w.hi = INFINITY;
     if (w.hi > 0x1p62 && r->type == PV_I64) w.hi = 0x1p62;
     return w;
 }
@@ -179,6 +213,12 @@ static const pv_model_ops *model_of_losses(void)
 }
 
 /* A loss goes by the model that takes losses. */
+const pv_model_ops *pvi_cert_model_of(const char *name)
+{
+    if (pv_find(PV_KIND_loss, name)) return model_of_losses();
+    return (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, name);
+}
+
 static pv_status read_model(reading *r, pvi_cert_run *out)
 {
     const pv_plugin *loss = pv_find(PV_KIND_loss, r->general.model),
@@ -236,6 +276,8 @@ pv_status pvi_cert_run_read(pv_ctx *ctx, pv_arena *a, const pvi_json *settings, 
     if (s == PV_OK) s = no_others(&r);
     if (s != PV_OK) return s;
     out->data = data;
+    out->unit_combine = (uint8_t)r.general.unit_combine;
+    out->unit_weight = (uint8_t)r.general.unit_weight;
     out->reg = (const pv_reg_ops *)(const void *)pv_find(PV_KIND_reg, r.general.reg);
     out->reg_cfg = r.tables[REG].cfg;
     out->opt = (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, r.general.optimizer);
@@ -314,6 +356,12 @@ static pv_status shape_of(pv_ctx *ctx, const pvi_cert_run *run, pvi_shape *out)
     return s;
 }
 
+/* K, or the most that it could have been before a release chose it: what bounds were planned for (plan/stage.c). */
+static int64_t planned_rows(const pvi_cert_run *run, const pvi_cert *c)
+{
+    return c->unit_rows && run->data->person_rows == PV_AUTO_I64 ? run->data->person_rows_most : c->unit_rows;
+}
+
 pvi_fit pvi_cert_domain(pv_ctx *ctx, pv_arena *a, pvi_cert_run *run, const pvi_cert *c)
 {
     const int64_t listed = listed_classes(run->data->labels), bias = run->data->bias != 0.0;
@@ -328,7 +376,10 @@ pvi_fit pvi_cert_domain(pv_ctx *ctx, pv_arena *a, pvi_cert_run *run, const pvi_c
                              .y_hi = INFINITY,
                              .height = image.height,
                              .width = image.width,
-                             .channels = image.channels };
+                             .channels = image.channels,
+                             .unit_rows = planned_rows(run, c),
+                             .unit_combine = run->unit_combine,
+                             .unit_weight = run->unit_weight };
     const pvi_fit known = fit_classes(ctx, run, c->weights, listed, MOST_CLASSES, copy);
     if (known != PVI_MISFIT || image.height || !(run->model->props & PV_NETWORK)) return known;
     return fit_shape(ctx, run, c->weights, c->features - bias, listed, copy);

@@ -12,7 +12,8 @@
  * Fields nobody knows are refused (P5).  No time, host, user or path is recorded.
  *
  * A field belongs to the versions from `since` to `until`.  What a version wrote is written the same way for ever,
- * words included (statement.c), so that its certificates go on to verify; tests/corpus has some of each version. */
+ * words included (statement.c), so that its certificates go on to verify; tests/corpus has some of each version.
+ * Version 4 is that of runs whose unit is a person; runs on rows go on to write version 3. */
 #include "cert.h"
 
 #define FORMAT "privet-certificate"
@@ -65,7 +66,10 @@ static const field fields[] = {
     { "optimizer", T_STR, AT(optimizer), 0, 0 },
     { "mechanism", T_STR, AT(mechanism), 0, 0 },
     { "sampler", T_STR, AT(sampler), 0, 0 },
-    { "rows", T_I64, AT(rows), 0, 0 },
+    { "rows", T_I64, AT(rows), 0, 3 },
+    { "unit", T_STR, AT(unit), 4, 0 },
+    { "persons", T_I64, AT(rows), 4, 0 },
+    { "rows_per_person", T_I64, AT(unit_rows), 4, 0 },
     { "features", T_I64, AT(features), 0, 0 },
     { "weights", T_I64, AT(weights), 0, 0 },
     { "batch", T_F64, AT(batch), 0, 0 },
@@ -90,6 +94,22 @@ static const field fields[] = {
 };
 
 enum { N_FIELDS = sizeof fields / sizeof *fields };
+
+/* Of an entry of `releases` whose kind has samples of its own, or is of a stage, behind kind and count. */
+static const struct {
+    const char *key;
+    size_t offset;
+} own_fields[] = {
+    { "batch", offsetof(pvi_cert_kind, batch) },
+    { "clip_norm", offsetof(pvi_cert_kind, clip_norm) },
+    { "replace_change", offsetof(pvi_cert_kind, replace_change) },
+    { "rounding_allowance", offsetof(pvi_cert_kind, rounding_allowance) },
+    { "sensitivity", offsetof(pvi_cert_kind, sensitivity) },
+    { "noise_multiplier", offsetof(pvi_cert_kind, noise_multiplier) },
+    { "noise_stddev", offsetof(pvi_cert_kind, noise_stddev) },
+    { "grid_spacing", offsetof(pvi_cert_kind, grid_spacing) },
+};
+enum { N_OWN = sizeof own_fields / sizeof *own_fields };
 
 static bool is_of(const field *f, int64_t version)
 {
@@ -142,6 +162,14 @@ static void write_kinds(pvi_jw *w, const char *key, const pvi_cert *c)
         pvi_jw_open(w, NULL, '{');
         pvi_jw_str(w, "kind", c->kinds[i].kind);
         pvi_jw_i64(w, "count", c->kinds[i].count);
+        for (int f = 0; c->kinds[i].batch > 0.0 && f < N_OWN; f++)
+            pvi_jw_f64(w, own_fields[f].key,
+                       *(const double *)(const void *)((const char *)&c->kinds[i] + own_fields[f].offset));
+        if (c->kinds[i].counts) {
+            pvi_jw_open(w, "counts", '[');
+            for (int64_t k = 0; k < c->kinds[i].n_counts; k++) pvi_jw_i64(w, NULL, c->kinds[i].counts[k]);
+            pvi_jw_close(w, ']');
+        }
         pvi_jw_close(w, '}');
     }
     pvi_jw_close(w, ']');
@@ -271,6 +299,32 @@ static pv_status read_sentences(reader *r, const pvi_json *v)
     return PV_OK;
 }
 
+/* All of them; cert_check.c looks at what they say. */
+static pv_status read_own(reader *r, const pvi_json *e, pvi_cert_kind *k)
+{
+    for (int f = 0; f < N_OWN; f++) {
+        const pvi_json *v = pvi_json_get(e, own_fields[f].key);
+        if (!v || v->type != PVI_JNUM || !(v->num >= 0.0 && isfinite(v->num)))
+            return wrong(r, v ? v : e, own_fields[f].key, "a number of at least 0");
+        *(double *)(void *)((char *)k + own_fields[f].offset) = v->num;
+    }
+    return k->batch > 0.0 ? PV_OK : wrong(r, e, "batch", "a number above 0");
+}
+
+/* What a stage or an evaluation released. */
+static pv_status read_counts(reader *r, const pvi_json *e, pvi_cert_kind *k)
+{
+    const pvi_json *v = pvi_json_get(e, "counts");
+    if (!v || v->type != PVI_JARR || v->count < 1 || v->count > PVI_PERSON_ROWS_MOST)
+        return wrong(r, v ? v : e, "counts", "a list of noisy counts");
+    int64_t *counts = pv_arena_get(r->arena, (size_t)v->count * sizeof *counts);
+    if (!counts) return pvi_nomem(r->ctx);
+    for (const pvi_json *c = v->child; c; c = c->next)
+        if (!pvi_json_i64(c, &counts[k->n_counts++])) return wrong(r, c, "counts", "a whole number");
+    k->counts = counts;
+    return PV_OK;
+}
+
 /* Each kind once, in the order of their names' table, at least one of it. */
 static pv_status read_kinds(reader *r, const pvi_json *v)
 {
@@ -285,8 +339,15 @@ static pv_status read_kinds(reader *r, const pvi_json *v)
         const pvi_release_kind *known = pvi_kind_named(kind->text);
         if (!known || (last && known <= last))
             return wrong(r, kind, "releases", known ? "each kind once, in order," : "a known kind of release");
-        if (e->count != 2 || !pvi_json_i64(pvi_json_get(e, "count"), &k->count) || k->count < 1)
-            return wrong(r, e, "releases", "a count of at least 1 and nothing else");
+        const bool counts = known->stage || known->query->counts;
+        const int own = (known->query->own_batch || known->stage ? N_OWN : 0) + counts;
+        if (e->count != 2 + own || !pvi_json_i64(pvi_json_get(e, "count"), &k->count) || k->count < 1)
+            return wrong(r, e, "releases",
+                         own ? "a count of at least 1, and all about its samples or counts,"
+                             : "a count of at least 1 and nothing else");
+        pv_status s = own >= N_OWN ? read_own(r, e, k) : PV_OK;
+        if (s == PV_OK && counts) s = read_counts(r, e, k);
+        if (s != PV_OK) return s;
         k->kind = (last = known)->name;
     }
     return PV_OK;
@@ -307,9 +368,9 @@ static pv_status read_object(reader *r, const field *f, const pvi_json *v, const
 static pv_status read_version(reader *r, const pvi_json *v)
 {
     if (!pvi_json_i64(v, &r->out->version)) return wrong(r, v, "version", "a whole number");
-    if (r->out->version < PVI_CERT_FIRST || r->out->version > PVI_CERT_VERSION)
+    if (r->out->version < PVI_CERT_FIRST || r->out->version > PVI_CERT_PERSONS)
         return pvi_fail(r->ctx, PV_E_FORMAT, "%s: certificate version %lld; this privet reads versions %d to %d",
-                        r->name, (long long)r->out->version, PVI_CERT_FIRST, PVI_CERT_VERSION);
+                        r->name, (long long)r->out->version, PVI_CERT_FIRST, PVI_CERT_PERSONS);
     return PV_OK;
 }
 

@@ -14,6 +14,34 @@ const char pvi_cert_diagnostics[] = "Diagnostics computed from the rows without 
                                     "training; they are NOT PRIVATE and "
                                     "not covered by this certificate.";
 const char pvi_cert_ideal_draws[] = "Above epsilon = 30 the finite accuracy of the draws is not included in delta.";
+const char pvi_cert_holdout[] =
+    "Measures on held-out rows were shown to whoever ran the training: none of those rows "
+    "is among the rows trained on, and for the people in them nothing is promised.";
+const char pvi_cert_part[] =
+    "Of the rows that data_digest is of, a part was drawn at random without looking at any, and "
+    "this certificate is about that part alone.";
+const char pvi_cert_public_start[] = "The weights that the run started from are public: whoever ran it declared that "
+                                     "nothing in them was learned from these rows.";
+const char pvi_cert_found_classes[] = "The classes were found in the rows and are treated as public; declare them to "
+                                      "avoid it.";
+
+#define PERSON                                                                                                       \
+    "Where a sentence says row, the unit is a person: all rows that carry the same id, of which at most "            \
+    "rows_per_person count; of more, as many were drawn at random by a key that was kept nowhere, for each person "  \
+    "on their own. "
+const char *pvi_cert_person_rows(bool sum, bool by_rows)
+{
+    static const char *const sentence[2][2] = {
+        { PERSON "Each person counts once: what is clipped is the mean over their rows.",
+          PERSON "Each person counts by their rows out of rows_per_person: what is clipped is the mean over their "
+                 "rows." },
+        { PERSON "What is clipped is the sum over a person's rows.",
+          PERSON "Each person counts by their rows out of rows_per_person: what is clipped is the sum over their "
+                 "rows, divided by rows_per_person." },
+    };
+    return sentence[sum][by_rows];
+}
+#undef PERSON
 
 bool pvi_cert_assumes(const pvi_cert *c, const char *sentence)
 {
@@ -57,16 +85,23 @@ void pvi_cert_statement(const pvi_cert *c, pvi_str *out)
 {
     const bool replace = c->relation == PV_REL_REPLACE;
     if (!c->is_private) {
-        pvi_str_printf(
-            out, "NOT PRIVATE (%s): this model may reveal the rows it was trained on, and no guarantee is given.",
-            c->why_not ? c->why_not : "no reason recorded");
+        pvi_str_printf(out, "NOT PRIVATE (%s): %s, and no guarantee is given.",
+                       c->why_not ? c->why_not : "no reason recorded",
+                       pvi_cert_evaluation(c) ? "these counts may reveal the rows they were made of"
+                                              : "this model may reveal the rows it was trained on");
         return;
     }
     pvi_str_puts(out, "Whatever else is known, ");
-    pvi_str_puts(out, replace ? "putting any other row in the place of one row of the data"
-                              : "leaving out what any one row of the data contributes");
+    if (c->version >= PVI_CERT_PERSONS)
+        pvi_str_puts(out, replace ? "putting all rows of any other person in the place of all rows of one person"
+                                  : "leaving out what all rows of any one person contribute");
+    else
+        pvi_str_puts(out, replace ? "putting any other row in the place of one row of the data"
+                                  : "leaving out what any one row of the data contributes");
     pvi_str_puts(out, " would have changed the probability of ");
-    pvi_str_puts(out, showed_diagnostics(c) ? "this model" : "every result, this model included,");
+    pvi_str_puts(out, pvi_cert_evaluation(c)  ? "every result, the counts in releases included,"
+                      : showed_diagnostics(c) ? "this model"
+                                              : "every result, this model included,");
     pvi_str_puts(out, " by a factor of ");
     put_factor(out, c);
     pvi_str_puts(out, ", apart from a chance of ");
@@ -100,6 +135,11 @@ static bool measured(const pvi_cert *c)
     return c->is_private && c->features_measured;
 }
 
+static bool found_classes(const pvi_cert *c)
+{
+    return c->is_private && pvi_cert_assumes(c, pvi_cert_found_classes);
+}
+
 static bool large_delta(const pvi_cert *c)
 {
     return c->is_private && !(c->delta * (double)c->rows < 1.0);
@@ -108,6 +148,21 @@ static bool large_delta(const pvi_cert *c)
 static bool large_epsilon(const pvi_cert *c)
 {
     return c->is_private && c->epsilon > 8.0;
+}
+
+static bool uncounted(const pvi_cert *c)
+{
+    return c->is_private && !pvi_cert_stage(c);
+}
+
+static bool counted(const pvi_cert *c)
+{
+    return c->is_private && pvi_cert_stage(c);
+}
+
+static bool evaluated(const pvi_cert *c)
+{
+    return c->is_private && pvi_cert_evaluation(c);
 }
 
 static bool not_private(const pvi_cert *c)
@@ -119,7 +174,11 @@ static const sentence not_covered[] = {
     { 2, 2, always,
       "Several rows about the same person: the guarantee is for one row, and k rows together cost at least k times "
       "epsilon." },
-    { 3, 0, always,
+    { 4, 0, always,
+      "Rows about one person under several ids, or about others in a person's rows: the guarantee is for all rows of "
+      "one id. k persons together, a family for instance, have k times epsilon, and a delta that is at least k times "
+      "as large." },
+    { 3, 3, always,
       "Several rows about the same person: the guarantee is for one row. k rows together have k times epsilon, and a "
       "delta that is at least k times as large." },
     { 2, 2, always,
@@ -131,7 +190,14 @@ static const sentence not_covered[] = {
       "deltas; how much, an accountant says that is given the events of all of them." },
     { 2, 0, always,
       "What holds for a whole group: a model may teach something true of a person who was never in the data." },
-    { 2, 0, always,
+    { 4, 0, counted,
+      "The number of persons, the declared bounds, categories and labels, and every setting: they are treated as "
+      "public. The number of rows is not: what is told of it are the noisy counts in releases, which epsilon "
+      "covers." },
+    { 4, 0, uncounted,
+      "The number of persons, the cap on rows of one, the declared bounds, categories and labels, and every setting: "
+      "they are treated as public. The number of rows is not, and is told nowhere." },
+    { 2, 3, always,
       "The number of rows, the declared bounds, categories and labels, and every setting: they are treated as "
       "public." },
     { 2, 0, always,
@@ -145,10 +211,19 @@ static const sentence not_covered[] = {
     { 3, 0, always,
       "Messages to whoever ran the training: one about a value that was refused quotes it, unless "
       "data.messages=place." },
+    { 3, 0, evaluated,
+      "The model that was evaluated, and the rows that it was trained on: its own certificate is about them. Figures "
+      "of "
+      "these rows without noise, if anyone published them." },
     { 2, 0, diagnostics,
       "The diagnostics this run showed: they were computed from the rows without noise and are NOT PRIVATE." },
     { 2, 0, measured, "The number of columns: it was taken from the data file and treated as public." },
-    { 2, 0, large_delta,
+    { 3, 0, found_classes,
+      "Which classes there are: they were found in the rows, where one row may be the only one of its class." },
+    { 4, 0, large_delta,
+      "All rows of a person shown by bad luck: delta is not below one over the number of persons, which is larger "
+      "than advisable." },
+    { 2, 3, large_delta,
       "A whole row shown by bad luck: delta is not below one over the number of rows, which is larger than "
       "advisable." },
     { 2, 0, large_epsilon,
@@ -187,9 +262,15 @@ void pvi_cert_shown(const pvi_cert *c, bool is_model, pvi_jw *w, const char *key
 void pvi_cert_taken_on_trust(const pvi_cert *c, bool is_model, pvi_jw *w, const char *key)
 {
     pvi_jw_open(w, key, '[');
-    pvi_jw_str(w, NULL,
-               "That the weights came out of such releases, with such noise, from such rows: whoever issued the file "
-               "says so, and anyone can write one that says so. A signature would show who.");
+    pvi_jw_str(
+        w, NULL,
+        pvi_cert_evaluation(c)
+            ? "That the counts came out of such a release, with such noise, from such rows: whoever issued the "
+              "file says so, and anyone can write one that says so. A signature would show who."
+            : "That the weights came out of such releases, with such noise, from such rows: whoever issued the file "
+              "says so, and anyone can write one that says so. A signature would show who.");
+    if (pvi_cert_assumes(c, pvi_cert_public_start))
+        pvi_jw_str(w, NULL, "That nothing in the weights it started from was learned from these rows.");
     if (c->version < 3)
         pvi_jw_str(w, NULL,
                    "That the model is the one this certificate was written for: a certificate of version 2 does not "

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/isa.h"
 #include "plugin.h"
 
 #define PVI_PRINTF(f, a) __attribute__((format(printf, f, a)))
@@ -167,6 +168,12 @@ const pv_param *pvi_param_find(const pv_param *rows, const char *key);
 void pvi_param_text(const pv_param *row, const void *cfg, pvi_str *out); /* the value as it would be set */
 void pvi_param_json(const pv_param *row, const void *cfg, pvi_jw *w, const char *key);
 void pvi_param_describe(const pv_param *row, pvi_jw *w); /* for `privet list`                          */
+/* Is this list for so many layers?  PV_E_PARAM with its key: neither one number nor as many. */
+pv_status pvi_list_check(pv_ctx *ctx, const char *key, const pv_numbers *l, int64_t layers);
+static inline double pvi_list_at(const pv_numbers *l, int64_t i) /* of layer i; n > 0 */
+{
+    return l->v[l->n == 1 ? 0 : i];
+}
 const char *pvi_nearest(const char *word, const char *const *words, int64_t n); /* NULL: nothing near    */
 
 /* ---- threads (parallel.c) -------------------------------------------------------------------------- */
@@ -190,6 +197,13 @@ pv_status pvi_entropy(pv_ctx *ctx, void *out, size_t size); /* operating system;
 void pvi_chacha20(const uint8_t key[PVI_KEY_SIZE], uint64_t nonce, uint64_t counter, uint8_t *out, size_t size);
 void pvi_wipe(void *p, size_t size);
 void pvi_wipe_stack(void); /* what the functions just called left behind: registers a compiler spilled */
+/* 128 bits under a key of as many: cheap for short texts. */
+enum { PVI_SHORT_KEY = 16 };
+void pvi_short_hash(const uint8_t key[PVI_SHORT_KEY], const void *data, size_t size, uint8_t out[16]);
+/* The same of PVI_HASH_LANES messages of one size, 16 bytes each to out. */
+enum { PVI_HASH_LANES = 8 };
+typedef void pvi_short_hashes_fn(const uint8_t *key, const uint8_t *const *data, size_t size, uint8_t *out);
+extern pvi_short_hashes_fn *const pvi_short_hashes_isa[PVI_ISA_COUNT];
 void pvi_hash(const uint8_t *key, size_t key_len, const void *data, size_t size, uint8_t out[PVI_HASH_SIZE]);
 typedef struct pvi_hasher {
     _Alignas(64) uint8_t opaque[512];
@@ -204,15 +218,19 @@ void pvi_hex(const uint8_t *in, size_t n, char *out); /* out: 2n + 1 characters 
 pv_status pvi_file_read(pv_ctx *ctx, const char *path, size_t limit, char **out, size_t *len);
 extern const char pvi_model_magic[8]; /* how a model file begins */
 bool pvi_is_model_file(const char *text, size_t len);
+bool pvi_write_all(int fd, const void *data, size_t size); /* false: errno says why */
 /* Writes to a temporary file beside `path`, flushes it to disk, then renames: the old file
  * survives every failure, and no temporary is left behind. */
 pv_status pvi_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size);
 typedef struct pvi_atomic { /* the same in pieces */
     pv_ctx *ctx;
-    FILE *f;
-    char *path, *temp; /* owned */
+    int fd, error;           /* error: errno of the first write that failed; commit reports it */
+    size_t held;             /* bytes of buf that are not written yet */
+    char *path, *temp, *buf; /* owned */
 } pvi_atomic;
 pv_status pvi_atomic_open(pv_ctx *ctx, const char *path, pvi_atomic *out);
+void pvi_atomic_put(pvi_atomic *a, const void *data, size_t size);
+void pvi_atomic_fmt(pvi_atomic *a, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* < 256 bytes */
 pv_status pvi_atomic_commit(pvi_atomic *a); /* also frees; on failure nothing is left behind */
 void pvi_atomic_abandon(pvi_atomic *a);     /* safe after commit                               */
 /* (NULL, path): a temporary file from now on, which pv_cleanup removes; (path, NULL): no longer.  The text

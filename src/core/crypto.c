@@ -1,4 +1,4 @@
-/* crypto.c - libsodium behind one file: entropy, ChaCha20, BLAKE2b, wiping. */
+/* crypto.c - libsodium behind one file: entropy, ChaCha20, BLAKE2b, SipHash, wiping. */
 #include "core.h"
 
 #include <sodium.h>
@@ -43,6 +43,14 @@ void pvi_hash(const uint8_t *key, size_t key_len, const void *data, size_t size,
 {
     crypto_generichash(out, PVI_HASH_SIZE, data, size, key, key_len);
 }
+
+void pvi_short_hash(const uint8_t key[PVI_SHORT_KEY], const void *data, size_t size, uint8_t out[16])
+{
+    crypto_shorthash_siphashx24(out, data, size, key);
+}
+
+pvi_short_hashes_fn PVI_DECLARE_ISA(pvi_short_hashes);
+pvi_short_hashes_fn *const pvi_short_hashes_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_short_hashes);
 
 void pvi_hash_begin(pvi_hasher *h, const uint8_t *key, size_t key_len)
 {

@@ -6,6 +6,8 @@
  * (2) V = the product of the reflections, built from the last to the first on the rows it touches.
  * (3) Implicit QL with Wilkinson's shift: each sweep chases a bulge through the tridiagonal matrix by plane
  *     rotations, applied to neighbouring rows of V, until an entry beside the diagonal is negligible.
+ *     Negligible is relative to the diagonal beside it.  On the null space of a matrix of low rank that is rounding
+ *     itself, and sweeps would go on for ever: after 30 of them it is relative to ||A||, as backward stability is.
  * All inner loops run along rows.  Backward stable: the computed pairs are exact for a matrix within a modest
  * multiple of n 2^-53 ||A|| of A.
  * Reference  Golub, Van Loan, Matrix Computations, 4th ed., sections 8.3.1 and 8.3.5. */
@@ -127,12 +129,14 @@ static void sweep(int64_t n, int64_t l, int64_t m, double *d, double *e, double 
     e[m] = 0.0;
 }
 
+/* The largest entry of the matrix is 1/2 or more. */
 static bool ql(int64_t n, double *d, double *e, double *v)
 {
     for (int64_t l = 0; l < n; l++)
         for (int tries = 0;; tries++) {
+            const double least = tries < 30 ? 0.0 : 0x1p-53;
             int64_t m = l;
-            while (m + 1 < n && fabs(e[m]) > 0x1p-53 * (fabs(d[m]) + fabs(d[m + 1]))) m++;
+            while (m + 1 < n && fabs(e[m]) > 0x1p-53 * (fabs(d[m]) + fabs(d[m + 1])) + least) m++;
             if (m == l) break;
             if (tries == 60) return false;
             sweep(n, l, m, d, e, v);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,13 +98,14 @@ static int open_temp(pvi_atomic *a, size_t size)
     return fd;
 }
 
+enum { BUFFER = 65536 };
+
 pv_status pvi_atomic_open(pv_ctx *ctx, const char *path, pvi_atomic *a)
 {
     struct stat st;
     char target[PATH_MAX]; /* a link stays a link: what it points to is replaced */
 
-    memset(a, 0, sizeof *a);
-    a->ctx = ctx;
+    *a = (pvi_atomic) { .ctx = ctx, .fd = -1 };
     if (!*path) return pvi_fail(ctx, PV_E_IO, "the output path is empty");
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && realpath(path, target)) path = target;
     const bool exists = stat(path, &st) == 0;
@@ -112,21 +114,66 @@ pv_status pvi_atomic_open(pv_ctx *ctx, const char *path, pvi_atomic *a)
     const size_t size = strlen(path) + 16;
     a->path = pvi_strdup(ctx, path);
     a->temp = pvi_alloc(ctx, size);
-    if (!a->path || !a->temp) {
+    a->buf = pvi_alloc(ctx, BUFFER);
+    if (!a->path || !a->temp || !a->buf) {
         pvi_atomic_abandon(a);
         return pvi_nomem(ctx);
     }
     /* A device or pipe is written in place: a rename would replace /dev/null itself. */
     const bool special = exists && !S_ISREG(st.st_mode);
-    const int fd = special ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temp(a, size);
-    if (fd >= 0) a->f = fdopen(fd, "wb");
-    if (!a->f) {
+    a->fd = special ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temp(a, size);
+    if (a->fd < 0) {
         const int e = errno;
-        if (fd >= 0) close(fd);
         pvi_atomic_abandon(a);
         return pvi_fail(ctx, PV_E_IO, "%s: cannot be written: %s", path, strerror(e));
     }
     return PV_OK;
+}
+
+bool pvi_write_all(int fd, const void *data, size_t size)
+{
+    for (const char *from = data; size > 0;) {
+        const ssize_t n = write(fd, from, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0) errno = EIO;
+        if (n <= 0) return false;
+        from += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static void write_out(pvi_atomic *a, const void *data, size_t size)
+{
+    if (!a->error && !pvi_write_all(a->fd, data, size)) a->error = errno;
+}
+
+static void flush(pvi_atomic *a)
+{
+    write_out(a, a->buf, a->held);
+    a->held = 0;
+}
+
+void pvi_atomic_put(pvi_atomic *a, const void *data, size_t size)
+{
+    if (size > BUFFER - a->held) flush(a);
+    if (size > BUFFER) {
+        write_out(a, data, size);
+        return;
+    }
+    if (size) memcpy(a->buf + a->held, data, size);
+    a->held += size;
+}
+
+void pvi_atomic_fmt(pvi_atomic *a, const char *fmt, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    const int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof text) a->error = EOVERFLOW; /* never half a line */
+    else pvi_atomic_put(a, text, (size_t)n);
 }
 
 /* Makes the rename itself durable. */
@@ -145,24 +192,18 @@ static void sync_folder(const char *path, pv_ctx *ctx)
 pv_status pvi_atomic_commit(pvi_atomic *a)
 {
     const bool special = !a->temp[0];
-    bool ok = fflush(a->f) == 0 && !ferror(a->f) && (special || fsync(fileno(a->f)) == 0);
-    int e = errno;
-    if (fclose(a->f) != 0 && ok) {
-        ok = false;
-        e = errno;
-    }
-    a->f = NULL;
-    if (ok && !special && rename(a->temp, a->path) != 0) {
-        ok = false;
-        e = errno;
-    }
+    flush(a);
+    if (!a->error && !special && fsync(a->fd) != 0) a->error = errno;
+    if (close(a->fd) != 0 && !a->error) a->error = errno;
+    a->fd = -1;
+    if (!a->error && !special && rename(a->temp, a->path) != 0) a->error = errno;
     pv_status s = PV_OK;
-    if (ok && !special) {
+    if (a->error) {
+        s = pvi_fail(a->ctx, PV_E_IO, "%s: cannot be written: %s", a->path, strerror(a->error));
+    } else if (!special) {
         pvi_temp_note(a->ctx, a->temp, NULL);
         sync_folder(a->path, a->ctx);
         a->temp[0] = '\0';
-    } else if (!ok) {
-        s = pvi_fail(a->ctx, PV_E_IO, "%s: cannot be written: %s", a->path, strerror(e));
     }
     pvi_atomic_abandon(a);
     return s;
@@ -170,15 +211,16 @@ pv_status pvi_atomic_commit(pvi_atomic *a)
 
 void pvi_atomic_abandon(pvi_atomic *a)
 {
-    if (a->f) fclose(a->f);
-    a->f = NULL;
+    if (a->fd >= 0) close(a->fd);
+    a->fd = -1;
     if (a->temp && a->temp[0]) unlink(a->temp);
     if (a->temp) pvi_temp_note(a->ctx, a->temp, NULL);
     if (a->ctx) {
         pvi_free(a->ctx, a->temp);
         pvi_free(a->ctx, a->path);
+        pvi_free(a->ctx, a->buf);
     }
-    a->temp = a->path = NULL;
+    a->temp = a->path = a->buf = NULL;
 }
 
 pv_status pvi_file_write(pv_ctx *ctx, const char *path, const void *data, size_t size)
@@ -186,8 +228,7 @@ pv_status pvi_file_write(pv_ctx *ctx, const char *path, const void *data, size_t
     pvi_atomic a;
     pv_status s = pvi_atomic_open(ctx, path, &a);
     if (s != PV_OK) return s;
-    if (fwrite(data, 1, size, a.f) != size) { /* commit sees the error flag and reports it */
-    }
+    pvi_atomic_put(&a, data, size);
     return pvi_atomic_commit(&a);
 }
 

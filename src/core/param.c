@@ -16,6 +16,7 @@ void pvi_param_defaults(const pv_param *rows, void *cfg)
         case PV_BOOL: *(bool *)p = r->def != 0.0; break;
         case PV_ENUM: *(int64_t *)p = (int64_t)r->def; break;
         case PV_STR: *(const char **)p = r->choices; break;
+        case PV_LIST: *(pv_numbers *)p = (pv_numbers) { .n = !isnan(r->def), .v = { r->def } }; break;
         }
     }
 }
@@ -53,8 +54,10 @@ static pv_status bad_range(pv_ctx *ctx, const char *prefix, const pv_param *r, c
     pvi_f64_text(r->lo, lo);
     pvi_f64_text(r->hi, hi);
     return pvi_fail(ctx, PV_E_PARAM, "%s%s=%s: %s between %s and %s%s is needed (%s)", prefix, r->key, value,
-                    r->type == PV_I64 ? "a whole number" : "a number", lo, hi, isnan(r->def) ? ", or auto," : "",
-                    r->help);
+                    r->type == PV_I64    ? "a whole number"
+                    : r->type == PV_LIST ? "a number, or one for each layer,"
+                                         : "a number",
+                    lo, hi, isnan(r->def) && r->type != PV_LIST ? ", or auto," : "", r->help);
 }
 
 static bool parse_bool(const char *v, bool *out)
@@ -75,6 +78,31 @@ static bool parse_whole(const char *v, int64_t *out)
     if (!pvi_parse_f64(v, strlen(v), &x) || !(fabs(x) < 9e15) || x != floor(x)) return false;
     *out = (int64_t)x;
     return true;
+}
+
+/* Numbers with commas between them, or slashes where a comma already means something else. */
+static bool parse_list(const pv_param *r, const char *v, pv_numbers *out)
+{
+    out->n = 0;
+    if (r->choices && strcmp(v, r->choices) == 0) return true;
+    for (;; v++) {
+        const size_t len = strcspn(v, ",/");
+        double x;
+        if (out->n == PV_LIST_MOST || !pvi_parse_f64(v, len, &x) || !(x >= r->lo && x <= r->hi)) return false;
+        out->v[out->n++] = x;
+        v += len;
+        if (!*v) return true;
+    }
+}
+
+pv_status pvi_list_check(pv_ctx *ctx, const char *key, const pv_numbers *l, int64_t layers)
+{
+    if (l->n <= 1 || l->n == layers) return PV_OK;
+    if (layers == 0)
+        return pvi_fail(ctx, PV_E_PARAM, "%s has %lld numbers, and the model has no layers: one number is needed",
+                        key, (long long)l->n);
+    return pvi_fail(ctx, PV_E_PARAM, "%s has %lld numbers, and the network has %lld layers with weights", key,
+                    (long long)l->n, (long long)layers);
 }
 
 pv_status pvi_param_set(pv_ctx *ctx, pv_arena *a, const char *prefix, const pv_param *rows, void *cfg,
@@ -109,6 +137,12 @@ pv_status pvi_param_set(pv_ctx *ctx, pv_arena *a, const char *prefix, const pv_p
             return pvi_fail(ctx, PV_E_PARAM, "%s%s=%s: one of %s is needed", prefix, key, value, r->choices);
         *(int64_t *)p = i;
         return PV_OK;
+    case PV_LIST: {
+        pv_numbers l;
+        if (!parse_list(r, value, &l)) return bad_range(ctx, prefix, r, value);
+        *(pv_numbers *)p = l;
+        return PV_OK;
+    }
     case PV_STR: {
         char *copy = pvi_arena_strdup(a, value, strlen(value));
         if (!copy) return pvi_nomem(ctx);
@@ -117,6 +151,16 @@ pv_status pvi_param_set(pv_ctx *ctx, pv_arena *a, const char *prefix, const pv_p
     }
     }
     return pvi_fail(ctx, PV_E_INTERNAL, "setting %s%s has no type", prefix, key);
+}
+
+static void list_text(const pv_param *r, const pv_numbers *l, pvi_str *out)
+{
+    char text[32];
+    if (l->n == 0) pvi_str_puts(out, r->choices);
+    for (int64_t i = 0; i < l->n; i++) {
+        pvi_f64_text(l->v[i], text);
+        pvi_str_printf(out, "%s%s", i ? "," : "", text);
+    }
 }
 
 void pvi_param_text(const pv_param *r, const void *cfg, pvi_str *out)
@@ -145,6 +189,7 @@ void pvi_param_text(const pv_param *r, const void *cfg, pvi_str *out)
         pvi_str_add(out, s, n);
         break;
     case PV_STR: pvi_str_puts(out, *(const char *const *)p ? *(const char *const *)p : ""); break;
+    case PV_LIST: list_text(r, p, out); break;
     }
 }
 
@@ -157,6 +202,8 @@ void pvi_param_json(const pv_param *r, const void *cfg, pvi_jw *w, const char *k
         pvi_jw_i64(w, key, *(const int64_t *)p);
     } else if (r->type == PV_BOOL) {
         pvi_jw_bool(w, key, *(const bool *)p);
+    } else if (r->type == PV_LIST && ((const pv_numbers *)p)->n == 1) {
+        pvi_jw_f64(w, key, ((const pv_numbers *)p)->v[0]);
     } else if (r->type == PV_STR && !*(const char *const *)p) {
         pvi_jw_str(w, key, NULL);
     } else {
@@ -170,7 +217,7 @@ void pvi_param_json(const pv_param *r, const void *cfg, pvi_jw *w, const char *k
 
 void pvi_param_describe(const pv_param *r, pvi_jw *w)
 {
-    static const char *const types[] = { "", "number", "integer", "yes/no", "choice", "text" };
+    static const char *const types[] = { "", "number", "integer", "yes/no", "choice", "text", "numbers" };
     pvi_jw_open(w, NULL, '{');
     pvi_jw_str(w, "key", r->key);
     pvi_jw_str(w, "type", types[r->type]);
@@ -187,7 +234,7 @@ void pvi_param_describe(const pv_param *r, pvi_jw *w)
     } else if (r->type == PV_BOOL) {
         pvi_jw_bool(w, "default", r->def != 0.0);
     } else {
-        if (isnan(r->def)) pvi_jw_str(w, "default", "auto");
+        if (isnan(r->def)) pvi_jw_str(w, "default", r->type == PV_LIST ? r->choices : "auto");
         else pvi_jw_f64(w, "default", r->def);
         pvi_jw_f64(w, "min", r->lo);
         pvi_jw_f64(w, "max", r->hi);

@@ -1,7 +1,7 @@
 /* data.c - the handle of rows: files, and labels that come apart.
  *
  * Everything that can be told from the arguments is refused when the handle is made; what is in the rows, when they
- * are read.  Labels that come apart are numbers or words:
+ * are read.  Labels that come apart are numbers, words or places in a list of words:
  *
  *   (1) a number is the label whose text it is, integers in decimal, floats as the shortest text that reads back as
  *       the same float; as in LIBSVM lines, labels that are equal as numbers are equal: 1, 1.0 and "+1"
@@ -181,18 +181,49 @@ static pv_status check_labels(pv_data *d, int64_t n)
     return PV_OK;
 }
 
-pv_status pv_data_labels(pv_data *d, const void *y, pv_type type, int64_t n)
+static pv_status check_numbers(pv_data *d, const void *y, pv_type type, int64_t n)
 {
-    PVI_CALL(d, PVI_DATA);
-    PVI_NEEDS(d->ctx, y);
     const pv_status s = check_labels(d, n);
     if (s != PV_OK) return s;
     if (!pvi_type_size(type)) return pvi_fail(d->ctx, PV_E_ARG, "labels: %d is no type of values", (int)type);
     if ((uintptr_t)y % (uintptr_t)pvi_type_size(type))
         return pvi_fail(d->ctx, PV_E_ARG, "labels: the values are not aligned");
+    return PV_OK;
+}
+
+pv_status pv_data_labels(pv_data *d, const void *y, pv_type type, int64_t n)
+{
+    PVI_CALL(d, PVI_DATA);
+    PVI_NEEDS(d->ctx, y);
+    const pv_status s = check_numbers(d, y, type, n);
+    if (s != PV_OK) return s;
     d->y = y;
     d->y_type = type;
     d->words = NULL;
+    d->labels = n;
+    return PV_OK;
+}
+
+pv_status pv_data_label_places(pv_data *d, const void *y, pv_type type, int64_t n, const char *const *words,
+                               int64_t count)
+{
+    PVI_CALL(d, PVI_DATA);
+    PVI_NEEDS(d->ctx, y);
+    PVI_NEEDS(d->ctx, words);
+    const pv_status s = check_numbers(d, y, type, n);
+    if (s != PV_OK) return s;
+    if (pvi_type_is_float(type) || type == PV_BOOL8)
+        return pvi_fail(d->ctx, PV_E_ARG, "labels: places in a list of words are integers");
+    for (int64_t i = 0; i < count; i++)
+        if (!words[i]) return pvi_fail(d->ctx, PV_E_ARG, "labels: word %lld is NULL", (long long)i + 1);
+    for (int64_t i = 0; i < n; i++) /* a negative one is larger than any count */
+        if (integer_bits(type, y, i) >= (uint64_t)(count > 0 ? count : 0))
+            return pvi_fail(d->ctx, PV_E_ARG, "labels: label %lld is none of %lld words", (long long)i + 1,
+                            (long long)count);
+    d->y = y;
+    d->y_type = type;
+    d->words = words;
+    d->n_words = count;
     d->labels = n;
     return PV_OK;
 }
@@ -208,6 +239,46 @@ pv_status pv_data_label_words(pv_data *d, const char *const *y, int64_t n)
     d->words = y;
     d->y = NULL;
     d->labels = n;
+    return PV_OK;
+}
+
+/* ---- ids that come apart ------------------------------------------------- */
+static pv_status check_persons(pv_data *d, int64_t n)
+{
+    const char *name = d->ops->name ? d->ops->name : "files";
+    if (n < 1 || n > PTRDIFF_MAX / 8) return pvi_fail(d->ctx, PV_E_ARG, "%s: no ids of persons were given", name);
+    if (d->rows >= 0 && n != d->rows)
+        return pvi_fail(d->ctx, PV_E_ARG, "%s: another number of ids of persons than of rows", name);
+    return PV_OK;
+}
+
+pv_status pv_data_persons(pv_data *d, const void *id, pv_type type, int64_t n)
+{
+    PVI_CALL(d, PVI_DATA);
+    PVI_NEEDS(d->ctx, id);
+    const pv_status s = check_persons(d, n);
+    if (s != PV_OK) return s;
+    if (!pvi_type_size(type)) return pvi_fail(d->ctx, PV_E_ARG, "persons: %d is no type of values", (int)type);
+    if ((uintptr_t)id % (uintptr_t)pvi_type_size(type))
+        return pvi_fail(d->ctx, PV_E_ARG, "persons: the values are not aligned");
+    d->person = id;
+    d->person_type = type;
+    d->person_words = NULL;
+    d->persons = n;
+    return PV_OK;
+}
+
+pv_status pv_data_person_words(pv_data *d, const char *const *id, int64_t n)
+{
+    PVI_CALL(d, PVI_DATA);
+    PVI_NEEDS(d->ctx, id);
+    const pv_status s = check_persons(d, n);
+    if (s != PV_OK) return s;
+    for (int64_t i = 0; i < n; i++)
+        if (!id[i]) return pvi_fail(d->ctx, PV_E_ARG, "persons: id %lld is NULL", (long long)i + 1);
+    d->person_words = id;
+    d->person = NULL;
+    d->persons = n;
     return PV_OK;
 }
 
@@ -233,8 +304,13 @@ pv_status pvi_labels_apart(struct pv_load *job)
     seen = pvi_alloc(job->ctx, sizeof *seen);
     if (!job->apart || !seen) s = pvi_nomem(job->ctx);
     for (int64_t i = 0; i < d->labels && s == PV_OK; i++) {
+        const int64_t at = d->words && d->y ? (int64_t)integer_bits(d->y_type, d->y, i) : i;
+        if (d->words && d->y && !(at >= 0 && at < d->n_words)) { /* it was in range when it was handed over */
+            s = pvi_fail(job->ctx, PV_E_ARG, "%s: labels changed after they were handed over", job->name);
+            break;
+        }
         const bool good = d->words
-                              ? word_label(job, &memo, d->words[i], &job->apart[i], why)
+                              ? word_label(job, &memo, d->words[at], &job->apart[i], why)
                               : pvi_label_of(&job->label, seen, d->y_type, d->y, i, &job->apart[i], why, sizeof why);
         if (!good)
             s = pvi_fail(job->ctx, PV_E_FORMAT, "%s: label %lld: %s", job->name, (long long)i + 1,

@@ -43,8 +43,13 @@ struct pv_data {
     bool used;    /* has been read, which was possible once                  */
     const void *y;
     pv_type y_type;
-    const char *const *words; /* instead of y                                            */
+    const char *const *words; /* instead of y, or those whose places y has                */
+    int64_t n_words;          /* in the latter case                                       */
     int64_t labels;           /* of y or words; 0: no labels that come apart             */
+    const void *person;       /* ids of the rows, or as words; neither: a column says it, or nothing */
+    pv_type person_type;
+    const char *const *person_words;
+    int64_t persons; /* how many ids; 0: none                                   */
     union {
         pvi_data_files files;
         pvi_data_dense dense;

@@ -2,7 +2,7 @@
  *
  *   (1) number     (v - min) / (max - min) - center, after the column's `outside` policy; a date or time as text is
  *                  the number of days since 1970-01-01 (date.c)
- *   (2) category   1 at the value's feature
+ *   (2) category   1 at the value's feature, by the same policy that of "other"
  *   (3) missing    zero: nothing is stored;  middle: as if v were half way;  error: the table is refused
  *   (4) what is missing: texts that the schema lists; in memory also null, NaN and numbers equal to a listed text
  *
@@ -29,45 +29,52 @@ static void say(char *why, const char *fmt, ...)
 }
 
 /* fmt has the column's name and the value. */
-#define complain(e, fmt, name, f)                                                                                    \
-    (say((e)->why, fmt, name, pvi_excerpt((f)->s, (f)->len, (char[48]) { 0 })), PVI_UNFIT)
-
-static int64_t outside_policy(const pvi_encoder *e, const pvi_column *col)
-{
-    return col->outside >= 0 ? col->outside : e->outside;
-}
+#define complain(e, kind, fmt, name, f)                                                                              \
+    (*(e)->what = kind, say((e)->why, fmt, name, pvi_excerpt((f)->s, (f)->len, (char[48]) { 0 })), PVI_UNFIT)
 
 pvi_outcome pvi_encode_missing(const pvi_encoder *e, const pvi_column *col, const pvi_span *f)
 {
     if (col->missing != PVI_MISSING_ERROR) return PVI_ABSENT;
     if (col->raw)
-        return complain(e,
+        return complain(e, PVI_NO_NUMBER,
                         "%scolumns without a schema must be numbers, found '%s'; a schema can declare "
                         "text, a header and missing values",
                         "", f);
     return complain(
-        e, "column \"%s\" has no value ('%s'); \"missing\": \"middle\" or \"zero\" in the schema would allow it",
+        e, PVI_NO_VALUE,
+        "column \"%s\" has no value ('%s'); \"missing\": \"middle\" or \"zero\" in the schema would allow it",
         col->name, f);
 }
 
 static pvi_outcome not_finite(const pvi_encoder *e, const pvi_column *col, const pvi_span *f)
 {
     double x;
-    if (f->len >= 512) return complain(e, "column \"%s\": a number of more than 511 characters: %s", col->name, f);
+    if (f->len >= 512)
+        return complain(e, PVI_NO_NUMBER, "column \"%s\": a number of more than 511 characters: %s", col->name, f);
     const bool number = pvi_parse_f64(f->s, f->len, &x);
-    if (!col->raw && stands_for_nothing(f))
-        return complain(
-            e,
-            "column \"%s\": '%s' is not a number; \"missing\": [\"NA\"] beside \"columns\" names words that "
-            "stand for no value",
-            col->name, f);
+    if (!col->raw && (!number || stands_for_nothing(f)) &&
+        (col->text >= 0 ? col->text : e->outside.text) == PVI_OUTSIDE_MISSING)
+        return pvi_encode_missing(e, col, f);
+    if (!col->raw && stands_for_nothing(f)) {
+        char word[48];
+        pvi_excerpt(f->s, f->len, word);
+        *e->what = PVI_NO_NUMBER;
+        say(e->why,
+            "column \"%s\": '%s' is not a number; \"missing\": [\"\", \"%s\"] beside \"columns\" says that it stands "
+            "for no "
+            "value",
+            col->name, word, word);
+        return PVI_REFUSED;
+    }
     if (!number) {
         if (col->raw) return pvi_encode_missing(e, col, f);
-        return complain(e, col->date ? "column \"%s\": '%s' is not a date" : "column \"%s\": '%s' is not a number",
+        return complain(e, col->date ? PVI_NO_DATE : PVI_NO_NUMBER,
+                        col->date ? "column \"%s\": '%s' is not a date" : "column \"%s\": '%s' is not a number",
                         col->name, f);
     }
-    if (isfinite(x)) return complain(e, "column \"%s\": %s is too large for a 32-bit float", col->name, f);
-    return complain(e, "column \"%s\": '%s' is not a finite number", col->name, f);
+    if (isfinite(x))
+        return complain(e, PVI_NO_NUMBER, "column \"%s\": %s is too large for a 32-bit float", col->name, f);
+    return complain(e, PVI_NO_NUMBER, "column \"%s\": '%s' is not a finite number", col->name, f);
 }
 
 static void bound_text(const pvi_column *col, double v, char out[32])
@@ -80,7 +87,7 @@ static void bound_text(const pvi_column *col, double v, char out[32])
 static pvi_outcome within(const pvi_encoder *e, const pvi_column *col, const pvi_span *f, double *v)
 {
     if (*v >= col->lo && *v <= col->hi) return PVI_TAKEN;
-    switch (outside_policy(e, col)) {
+    switch (col->outside >= 0 ? col->outside : e->outside.numbers) {
     case PVI_OUTSIDE_CLAMP: *v = *v < col->lo ? col->lo : col->hi; return PVI_TAKEN;
     case PVI_OUTSIDE_MISSING: return pvi_encode_missing(e, col, f);
     default: break;
@@ -88,8 +95,9 @@ static pvi_outcome within(const pvi_encoder *e, const pvi_column *col, const pvi
     char lo[32], hi[32], part[48];
     bound_text(col, col->lo, lo);
     bound_text(col, col->hi, hi);
-    snprintf(e->why, WHY, "column \"%s\": %s is outside the declared %s .. %s; data.outside=clamp would clamp it",
-             col->name, pvi_excerpt(f->s, f->len, part), lo, hi);
+    *e->what = PVI_OUTSIDE;
+    snprintf(e->why, WHY, "column \"%s\": %s is outside the declared %s .. %s; data.outside=%s would clamp it",
+             col->name, pvi_excerpt(f->s, f->len, part), lo, hi, e->sc->categories ? "usual" : "clamp");
     return PVI_REFUSED;
 }
 
@@ -119,8 +127,12 @@ pvi_outcome pvi_encode_word(const pvi_encoder *e, const pvi_column *col, const p
     const pvi_dictionary *missing = &e->sc->missing;
     const int32_t listed =
         number ? pvi_dictionary_match(missing, f->s, f->len) : pvi_dictionary_find(missing, f->s, f->len);
-    if (listed >= 0 || outside_policy(e, col) == PVI_OUTSIDE_MISSING) return pvi_encode_missing(e, col, f);
-    return complain(
-        e, "column \"%s\": '%s' is not one of its declared values; data.outside=missing would treat it as missing",
-        col->name, f);
+    const int64_t policy = col->outside >= 0 ? col->outside : e->outside.categories;
+    if (listed < 0 && policy == PVI_OUTSIDE_OTHER && col->other >= 0) return *code = col->other, PVI_TAKEN;
+    if (listed >= 0 || policy == PVI_OUTSIDE_MISSING || policy == PVI_OUTSIDE_OTHER)
+        return pvi_encode_missing(e, col, f);
+    return complain(e, PVI_UNDECLARED,
+                    "column \"%s\": '%s' is not one of its declared values; data.outside=usual would take it for "
+                    "\"other\" or none",
+                    col->name, f);
 }

@@ -7,8 +7,9 @@ enum { PVI_TEXT_ROOM = 1100 }; /* the longest text a declared word can have, and
 
 typedef struct pvi_encoder {
     const pvi_schema *sc;
-    int64_t outside; /* data.outside                      */
-    char *why;       /* what is wrong with a value, room of 256 */
+    pvi_outside outside;
+    char *why;         /* what is wrong with a value, room of 256 */
+    pvi_trouble *what; /* and its kind */
 } pvi_encoder;
 
 typedef enum pvi_outcome {
@@ -26,8 +27,8 @@ static inline double pvi_encode_feature(const pvi_column *col, double v, double 
 /* What a missing number is stored as; false: as nothing. */
 static inline bool pvi_encode_absent(const pvi_column *col, double *v)
 {
-    *v = col->lo + 0.5 * col->range;
-    return col->missing == PVI_MISSING_MIDDLE;
+    *v = col->curved ? col->from - col->range : col->lo + 0.5 * col->range;
+    return col->curved || col->missing == PVI_MISSING_MIDDLE;
 }
 
 /* Each is given the value's text, which has 16 readable bytes behind its start. */

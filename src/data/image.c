@@ -30,7 +30,7 @@ pv_status pvi_image_parse(pv_ctx *ctx, const char *text, pvi_shape *out)
 {
     pvi_shape shape = { 0 };
     *out = shape;
-    if (!text || !*text) return PV_OK;
+    if (!text) return PV_OK;
     if (!parse(text, &shape))
         return pvi_fail(ctx, PV_E_PARAM,
                         "data.image=%.40s: HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS is needed, as 28x28 or "

@@ -74,7 +74,7 @@ pv_status pvi_label_declare(struct pv_load *job, pvi_label_rule *out)
     memset(out, 0, sizeof *out);
     out->lo = e->y_lo;
     out->hi = e->y_hi;
-    out->clamp = job->cfg->outside == PVI_OUTSIDE_CLAMP;
+    out->clamp = pvi_outside_of(job->cfg).numbers == PVI_OUTSIDE_CLAMP;
     if (labels && *labels) {
         pv_status s = parse_labels(job, labels, &out->words);
         out->classes = out->words.codes;
@@ -134,7 +134,7 @@ static pv_status declared_label(struct pv_load *job)
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: no column has \"type\": \"label\"", job->cfg->schema);
     }
     const pvi_column *c = &sc->column[sc->label];
-    const int64_t outside = c->outside >= 0 ? c->outside : job->cfg->outside;
+    const int64_t outside = c->outside >= 0 ? c->outside : pvi_outside_of(job->cfg).numbers;
     job->label = (pvi_label_rule) {
         .classes = c->words.codes,
         .lo = c->lo,

@@ -1,12 +1,13 @@
 /* load.c - the data.* settings, and one load from path to matrix. */
 #include "data.h"
+#include "curves.h"
 #include "reader.h"
 
 #define AT(field) offsetof(pvi_data_cfg, field)
 const pv_param pvi_data_params[] = {
     { "path", PV_STR, AT(path), 0, 0, 0, false,
       "file with the rows, several with commas: plain, gzip or bzip2, told by content", NULL },
-    { "format", PV_STR, AT(format), 0, 0, 0, false, "reader of the file: auto, csv, libsvm, idx, cifar or npy",
+    { "format", PV_STR, AT(format), 0, 0, 0, false, "reader of the file (`privet list reader`); auto: by content",
       "auto" },
     { "schema", PV_STR, AT(schema), 0, 0, 0, true, "JSON file that declares the columns of a table", NULL },
     { "labels", PV_STR, AT(labels), 0, 0, 0, true, "classes in order, as in no,yes; spellings of one as in n|no,yes",
@@ -27,11 +28,24 @@ const pv_param pvi_data_params[] = {
     { "bias", PV_F64, AT(bias), 1, 0, 1e3, true, "value of the constant column, before the row is normed; 0: none",
       NULL },
     { "layout", PV_ENUM, AT(layout), 0, 0, 0, false,
-      "rows in memory; auto: dense up to 1024 features, images and arrays always", "auto|dense|sparse" },
+      "rows in memory; auto: dense up to 1024 features, images and arrays always; of curves, what is not zero",
+      "auto|dense|sparse" },
     { "outside", PV_ENUM, AT(outside), 0, 0, 0, true,
-      "values outside the declaration: refuse the file, clamp numbers, or treat as missing", "error|clamp|missing" },
+      "values outside the declaration: refuse the file, clamp numbers, treat as missing, or the usual: clamp "
+      "numbers, "
+      "and take a category for \"other\" or, where the column has no such value, for missing",
+      "error|clamp|missing|usual" },
+    { "outside_numbers", PV_ENUM, AT(outside_numbers), 0, 0, 0, true,
+      "the same of numbers; auto: as data.outside says", "auto|error|clamp|missing" },
+    { "outside_categories", PV_ENUM, AT(outside_categories), 0, 0, 0, true,
+      "the same of categories; auto: as data.outside says", "auto|error|missing|other" },
+    { "outside_text", PV_ENUM, AT(outside_text), 0, 0, 0, true,
+      "what is no number, where the schema declares one: refuse the file, or treat as missing", "error|missing" },
     { "messages", PV_ENUM, AT(messages), 0, 0, 0, false,
       "what is said of a value that is refused: what it is and where it stands, or the place alone", "full|place" },
+    { "measured", PV_ENUM, AT(measured), 0, 0, 0, true,
+      "what was taken from the rows, not declared: classes are treated as public; bounds make the result NOT PRIVATE",
+      "none|classes|bounds" },
     { "chunk", PV_I64, AT(chunk), 262144, 16, 1 << 28, false, "bytes of text per task; speed only", NULL },
     { "max_line", PV_I64, AT(max_line), 67108864, 16, 1e15, false,
       "bytes that a line of text may have; a longer one is refused", NULL },
@@ -46,10 +60,41 @@ const pv_param pvi_data_params[] = {
     { "scatter_angles", PV_I64, AT(scatter_angles), 8, 1, 32, true, "L, angles of the wavelets", NULL },
     { "scatter_groups", PV_I64, AT(scatter_groups), 27, 0, 1e6, true,
       "G, groups of channels normalized to mean 0 and variance 1 within each row; 0: none", NULL },
+    { "curves", PV_STR, AT(curves), 0, 0, 0, true,
+      "a curve for each number of a table with a schema: off, so many knots, or auto: by units and epsilon", "auto" },
+    { "person", PV_STR, AT(person), 0, 0, 0, true,
+      "column that says whose row it is, by name, or by number in a table without a schema", NULL },
+    { "person_file", PV_STR, AT(person_file), 0, 0, 0, false, "file that says whose row it is, a line for every row",
+      NULL },
+    { "person_rows", PV_I64, AT(person_rows), PV_AUTO, 1, 1e9, true,
+      "K, rows that one person contributes at most; of more, K are drawn; auto: as the schema says, else "
+      "data.person_rows_most, or with a share a private quantile",
+      NULL },
+    { "person_rows_most", PV_I64, AT(person_rows_most), 64, 1, 1024, true,
+      "K at most, where neither data.person_rows nor the schema says it", NULL },
+    { "person_rows_share", PV_F64, AT(person_rows_share), PV_AUTO, 0, 0.9, true,
+      "share of the budget for a noisy histogram of rows per person, which chooses K unless it is said and counts "
+      "rows; auto: 0.05 where unit.weight=rows and K is not said, else 0",
+      NULL },
+    { "trained_on", PV_STR, AT(trained_on), 0, 0, 0, false,
+      "eval: the file that was trained on, to say how many persons of the new rows are in it", NULL },
+    { "persons", PV_I64, AT(persons), PV_AUTO, 1, 1e15, true,
+      "n, number of persons; auto: counted, and treated as public", NULL },
     { "key_path", PV_STR, AT(key_path), 0, 0, 0, false,
       "secret that keys the data's digest, made on first use; none: for this run only", NULL },
     { 0 },
 };
+
+pvi_outside pvi_outside_of(const pvi_data_cfg *cfg)
+{
+    static const int64_t numbers[] = { -1, PVI_OUTSIDE_ERROR, PVI_OUTSIDE_CLAMP, PVI_OUTSIDE_MISSING },
+                         categories[] = { -1, PVI_OUTSIDE_ERROR, PVI_OUTSIDE_MISSING, PVI_OUTSIDE_OTHER };
+    pvi_outside o = { numbers[cfg->outside_numbers], categories[cfg->outside_categories],
+                      cfg->outside_text ? PVI_OUTSIDE_MISSING : PVI_OUTSIDE_ERROR };
+    if (o.numbers < 0) o.numbers = cfg->outside == PVI_OUTSIDE_OTHER ? PVI_OUTSIDE_CLAMP : cfg->outside;
+    if (o.categories < 0) o.categories = cfg->outside == PVI_OUTSIDE_CLAMP ? PVI_OUTSIDE_ERROR : cfg->outside;
+    return o;
+}
 
 const char *pvi_told(const struct pv_load *job, const char *why)
 {
@@ -129,12 +174,48 @@ static pv_status choose(const struct pv_load *job, const pv_reader_ops **out)
         return *out ? PV_OK : unknown_reader(job->ctx, format);
     }
     const pv_reader_ops *found = best_reader(job, &score);
-    const pv_status bad = check_kind(job, found, score);
+    size_t n;
+    const uint8_t *first = pvi_source_peek(job->src, &n);
+    pv_status bad = score < MAGIC ? pvi_kind_check(job->ctx, path, first, n) : PV_OK;
+    if (bad == PV_OK) bad = check_kind(job, found, score);
     if (bad != PV_OK) return bad;
     *out = job->schema ? table_reader() : found; /* only tables have one */
     if (*out) return PV_OK;
     return pvi_fail(job->ctx, PV_E_FORMAT, "%s:1:1: neither LIBSVM lines nor a table; data.format= names the format",
                     path);
+}
+
+/* The reader that the first file would get; NULL: there is no such file yet, or none is known that reads it. */
+static pv_status reader_of_file(pv_ctx *ctx, const pvi_data_cfg *cfg, const pv_reader_ops **out)
+{
+    struct pv_load job = { .ctx = ctx, .cfg = cfg };
+    int score;
+    *out = NULL;
+    if (!cfg->path || !*cfg->path || strcmp(cfg->path, "-") == 0) return PV_OK; /* a pipe can be read once */
+    if (!(job.arena = pvi_arena_create(ctx))) return pvi_nomem(ctx);
+    pv_status s = pvi_paths(&job, &cfg->path, 1);
+    if (s == PV_OK) s = pvi_source_open(ctx, job.file[0], cfg->max_expansion, &job.src);
+    if (s == PV_OK) *out = best_reader(&job, &score);
+    pvi_source_close(job.src);
+    pvi_arena_free(job.arena);
+    return s == PV_E_NOMEM ? s : PV_OK;
+}
+
+pv_status pvi_data_is_sparse(pv_ctx *ctx, const pvi_data_cfg *cfg, int64_t p, bool *sparse)
+{
+    const char *format = cfg->format ? cfg->format : "auto";
+    const bool known = cfg->schema || cfg->features != PV_AUTO_I64; /* before the first row */
+    const pv_reader_ops *r = NULL;
+    pv_status s = PV_OK;
+    *sparse = cfg->layout == PVI_LAYOUT_SPARSE;
+    if (cfg->layout != PVI_LAYOUT_AUTO || p - (cfg->bias != 0.0) <= PVI_DENSE_FEATURES ||
+        cfg->transform != PVI_TRANSFORM_NONE || (cfg->image && known))
+        return PV_OK;
+    if (strcmp(format, "auto") != 0) r = (const pv_reader_ops *)(const void *)pv_find(PV_KIND_reader, format);
+    else if (cfg->schema) r = table_reader();
+    else s = reader_of_file(ctx, cfg, &r);
+    *sparse = !r || !(r->images || r->dense);
+    return s;
 }
 
 /* ---- after reading -------------------------------------------------------------------------------- */
@@ -165,18 +246,27 @@ static pv_status name_classes(const struct pv_load *job, pvi_matrix *m)
 
 static void say_what_is_public(const struct pv_load *job, const pvi_matrix *m)
 {
-    if (job->cfg->rows == PV_AUTO_I64)
+    const bool one = m->domain.n == 1;
+    if (m->start && job->cfg->persons == PV_AUTO_I64)
+        pvi_log(job->ctx, PV_LOG_NOTE,
+                "%s: %lld person%s, counted and treated as public; data.persons= declares them", job->name,
+                (long long)m->domain.n, one ? "" : "s");
+    if (!m->start && job->cfg->rows == PV_AUTO_I64)
         pvi_log(job->ctx, PV_LOG_NOTE, "%s: %lld row%s, counted and treated as public; data.rows= declares them",
-                job->name, (long long)m->domain.n, m->domain.n == 1 ? "" : "s");
+                job->name, (long long)m->domain.n, one ? "" : "s");
     if (m->features_measured)
         pvi_log(job->ctx, PV_LOG_NOTE,
                 "%s: %lld feature%s, taken from the file and treated as public; data.features= declares them",
                 job->name, (long long)(m->domain.p - (job->cfg->bias != 0)),
                 m->domain.p - (job->cfg->bias != 0) == 1 ? "" : "s");
-    if (job->cfg->outside != PVI_OUTSIDE_ERROR)
+    const pvi_outside o = pvi_outside_of(job->cfg);
+    if (o.numbers != PVI_OUTSIDE_ERROR || o.categories != PVI_OUTSIDE_ERROR || o.text != PVI_OUTSIDE_ERROR)
         pvi_log(job->ctx, PV_LOG_NOTE,
                 "values outside the declaration are %s; how many is not told, because the count is not private",
-                job->cfg->outside == PVI_OUTSIDE_CLAMP ? "clamped" : "treated as missing");
+                o.numbers == o.categories           ? "treated as missing"
+                : o.numbers != PVI_OUTSIDE_CLAMP    ? "taken as the settings say"
+                : o.categories == PVI_OUTSIDE_ERROR ? "clamped"
+                                                    : "clamped, those of categories taken for \"other\" or missing");
 }
 
 /* One file after the other, by the reader that the first one needs: each begins anew, and the rows follow those
@@ -216,18 +306,45 @@ static pv_status take_labels(struct pv_load *job)
     return PV_OK;
 }
 
+/* The number of units is known now. */
+static pv_status make_curves(struct pv_load *job, pvi_matrix *m)
+{
+    pvi_schema *sc = job->declared;
+    if (!sc->curved) return PV_OK;
+    const pv_status s = pvi_curves_place(job->ctx, job->arena, job->cfg, job->expect, (double)m->domain.n, sc);
+    return s == PV_OK ? pvi_curves_expand(job->cfg, job->expect, sc, m) : s;
+}
+
+pv_status pvi_hand_over(struct pv_load *job, const char *text, size_t len)
+{
+    const pvi_piece *p = job->expect->piece;
+    pvi_matrix *m = NULL;
+    if (pvi_build_empty(job->out)) return PV_OK;
+    pv_status s = pvi_build_again(job, &m);
+    if (s == PV_OK) s = name_classes(job, m);
+    if (s == PV_OK && job->schema) s = make_curves(job, m);
+    if (s == PV_OK) s = p->take(p->user, m, text, len);
+    if (s == PV_OK) job->handed += m->stored;
+    pvi_matrix_free(m);
+    return s;
+}
+
 static pv_status read_rows(struct pv_load *job, pvi_matrix **m)
 {
     const pvi_data_files *f = job->from ? &job->from->of.files : NULL;
     pv_status s = PV_OK;
     if (job->from && job->from->ops->read) s = job->from->ops->read(job);
     else s = f ? read_files(job, f->path, f->n) : read_files(job, &job->cfg->path, 1);
+    if (s == PV_OK && (job->expect->problems || job->handed)) return PV_OK; /* there are no rows left */
     if (s == PV_OK) s = take_labels(job);
     if (s == PV_OK) s = pvi_build_end(job->out, m);
     if (s == PV_OK) s = pvi_image_check(job, (*m)->domain.p - (job->cfg->bias != 0));
     if (s == PV_OK) s = name_classes(job, *m);
-    if (s == PV_OK && job->schema) s = pvi_schema_json(job->ctx, job->schema, &(*m)->schema_json);
     if (s == PV_OK && !job->expect->undigested) s = pvi_digest(job->ctx, job->cfg, *m);
+    if (s == PV_OK && job->by_person)
+        s = job->expect->persons ? pvi_persons_group(job, *m) : pvi_persons_keep(job, *m);
+    if (s == PV_OK && job->schema) s = make_curves(job, *m);
+    if (s == PV_OK && job->schema) s = pvi_schema_json(job->ctx, job->schema, &(*m)->schema_json);
     if (s == PV_OK) say_what_is_public(job, *m);
     return s;
 }
@@ -259,6 +376,20 @@ static pv_status name_files(struct pv_load *job)
     return PV_OK;
 }
 
+/* What a trained model expects are features of curves; readers are to find those of the table. */
+static pv_status open_curves(struct pv_load *job, pvi_expect *before)
+{
+    pvi_schema *sc = job->declared;
+    pv_status s = pvi_curves_choose(job->ctx, job->arena, job->cfg, before, sc);
+    if (s != PV_OK || !sc->curved || before->features <= 0) return s;
+    s = pvi_curves_place(job->ctx, job->arena, job->cfg, before, 1.0, sc); /* a model's knots are declared */
+    if (s == PV_OK && sc->wide != before->features)
+        s = pvi_fail(job->ctx, PV_E_PARAM, "the schema makes %lld features, but the model has %lld",
+                     (long long)sc->wide, (long long)before->features);
+    before->features = sc->features;
+    return s;
+}
+
 pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *expect, pv_data *from,
                         pvi_matrix **out)
 {
@@ -276,7 +407,9 @@ pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *
     if (!job.arena) return pvi_nomem(ctx);
     s = name_files(&job);
     if (s == PV_OK && cfg->schema && *cfg->schema) s = pvi_schema_load(ctx, job.arena, cfg->schema, &schema);
-    job.schema = schema;
+    job.schema = job.declared = schema;
+    if (s == PV_OK && schema) s = open_curves(&job, &before);
+    if (s == PV_OK) s = pvi_persons_open(&job, schema);
     if (s == PV_OK) s = pvi_image_parse(ctx, cfg->image, &job.image);
     if (job.aparts) before.labels_optional = true; /* the rows need none of their own */
     if (cfg->transform != PVI_TRANSFORM_NONE) {
@@ -290,8 +423,31 @@ pv_status pvi_data_load(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *
     }
     pvi_build_free(job.out);
     pvi_free(ctx, job.apart);
+    pvi_wipe(job.person_key, sizeof job.person_key);
     pvi_source_close(job.src);
     pvi_arena_free(job.arena);
+    return s;
+}
+
+void pvi_data_elsewhere(pvi_data_cfg *cfg, const char *path)
+{
+    cfg->path = path;
+    cfg->rows = PV_AUTO_I64;
+    cfg->person_file = NULL;
+    if (cfg->labels && !strchr(cfg->labels, ',')) cfg->labels = NULL; /* a file, no list */
+}
+
+pv_status pvi_curves_features(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *e, double n, int64_t *features)
+{
+    pvi_schema *sc;
+    if (!cfg->schema || !*cfg->schema) return PV_OK;
+    pv_arena *a = pvi_arena_create(ctx);
+    if (!a) return pvi_nomem(ctx);
+    pv_status s = pvi_schema_load(ctx, a, cfg->schema, &sc);
+    if (s == PV_OK) s = pvi_curves_choose(ctx, a, cfg, e, sc);
+    if (s == PV_OK) s = pvi_curves_place(ctx, a, cfg, e, n, sc);
+    if (s == PV_OK && sc->curved) *features = sc->wide;
+    pvi_arena_free(a);
     return s;
 }
 

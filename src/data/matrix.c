@@ -6,7 +6,7 @@
  * pages back behind it, so that there are never two copies.
  *
  * Without a declared number of features p is the largest index so far.  When it grows, dense rows are
- * spread in place, and past DENSE_FEATURES they become sparse.  The final layout and content depend
+ * spread in place, and past PVI_DENSE_FEATURES they become sparse.  The final layout and content depend
  * on the file alone, not on where the chunks were cut.
  *
  * Rows are stored as they came, neither scaled nor with a column for the bias; a bound on the norm of each, bias
@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGN = 64, DENSE_FEATURES = 1024, PIECE = 4 << 20, HUGE_FROM = 8 << 20 };
+enum { ALIGN = 64, PIECE = 4 << 20, HUGE_FROM = 8 << 20 };
 
 typedef struct array {
     void *raw; /* owned */
@@ -27,7 +27,7 @@ typedef struct array {
     size_t cap;
 } array;
 
-enum { X, PTR, IDX, VAL, Y, NORM, ARRAYS };
+enum { X, PTR, IDX, VAL, Y, NORM, ARRAYS, IDS = ARRAYS, ALL }; /* ids are of the load, not of the matrix */
 
 struct pvi_builder {
     pv_ctx *ctx;
@@ -46,7 +46,7 @@ struct pvi_builder {
     bool stays;  /* dense, whatever the number of features */
     bool pixels; /* X holds bytes; dense as well */
     float level[256];
-    array a[ARRAYS];
+    array a[ALL];
     pvi_segment *const *seg; /* during an append */
     pvi_features *map;       /* owned; NULL: features are what the file says */
 };
@@ -125,10 +125,16 @@ static size_t row_bytes(const pvi_builder *b)
     return b->pixels ? (size_t)b->features : (size_t)b->features * sizeof(float);
 }
 
+/* With a column for the bias, which rows in other coordinates have: pages that are not written cost nothing. */
+static size_t row_room(const pvi_builder *b, int64_t features)
+{
+    return b->pixels ? (size_t)features : ((size_t)features + (b->row_norm.bias != 0.0f)) * sizeof(float);
+}
+
 /* Room for `rows` and `entries` in all, guessing the rest of the file from `fraction`. */
 static pv_status reserve_all(pvi_builder *b, int64_t rows, int64_t entries, double fraction)
 {
-    const size_t size = row_bytes(b);
+    const size_t size = row_bytes(b), room = row_room(b, b->features);
     double more = fraction > 0 && fraction < 1 ? 1.1 / fraction : 1.0;
     if (b->cfg->rows > 0 && (double)rows * more > (double)b->cfg->rows) more = (double)b->cfg->rows / (double)rows;
     const double grow =
@@ -138,9 +144,12 @@ static pv_status reserve_all(pvi_builder *b, int64_t rows, int64_t entries, doub
                  e = fmax((double)entries * more, grow * (double)b->entries);
     pv_status s = reserve(b, Y, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
     if (s == PV_OK) s = reserve(b, NORM, bytes((double)b->rows, 4), bytes((double)rows, 4), bytes(r, 4));
+    if (s == PV_OK && b->job->id_column)
+        s = reserve(b, IDS, bytes((double)b->rows, sizeof(pvi_id)), bytes((double)rows, sizeof(pvi_id)),
+                    bytes(r, sizeof(pvi_id)));
     if (s != PV_OK) return s;
     if (b->borrowed) return PV_OK;
-    if (b->dense) return reserve(b, X, bytes((double)b->rows, size), bytes((double)rows, size), bytes(r, size));
+    if (b->dense) return reserve(b, X, bytes((double)b->rows, size), bytes((double)rows, room), bytes(r, room));
     if (!b->a[PTR].raw) {
         if ((s = reserve(b, PTR, 0, 8, 8)) != PV_OK) return s;
         ptr_of(b)[0] = 0;
@@ -154,9 +163,9 @@ static pv_status reserve_all(pvi_builder *b, int64_t rows, int64_t entries, doub
 /* ---- a larger number of features -------------------------------------------------------------------- */
 static pv_status spread(pvi_builder *b, int64_t features)
 {
-    const size_t old = (size_t)b->features, new = (size_t)features;
+    const size_t old = (size_t)b->features, new = (size_t)features, room = row_room(b, features);
     pv_status s =
-        reserve(b, X, (size_t)b->rows * old * 4, (size_t)b->rows * new * 4, bytes(1.2 * (double)b->rows, new * 4));
+        reserve(b, X, (size_t)b->rows * old * 4, (size_t)b->rows * room, bytes(1.2 * (double)b->rows, room));
     if (s != PV_OK) return s;
     float *x = f32(b, X);
     for (size_t r = (size_t)b->rows; r-- > 0;) { /* from the end: no row is overwritten before it has moved */
@@ -193,21 +202,10 @@ static pv_status to_sparse(pvi_builder *b)
     return PV_OK;
 }
 
-bool pvi_data_is_sparse(const pvi_data_cfg *cfg, int64_t p)
-{
-    const int64_t features = p - (cfg->bias != 0.0);
-    const pv_reader_ops *named =
-        (const pv_reader_ops *)(const void *)pv_find(PV_KIND_reader, cfg->format ? cfg->format : "");
-    const bool stays =
-        (named && (named->images || named->dense)) || cfg->image || cfg->transform != PVI_TRANSFORM_NONE;
-    return cfg->layout == PVI_LAYOUT_SPARSE ||
-           (cfg->layout == PVI_LAYOUT_AUTO && features > DENSE_FEATURES && !stays);
-}
-
 static pv_status widen(pvi_builder *b, int64_t features)
 {
     pv_status s = PV_OK;
-    if (b->dense && !b->stays && features > DENSE_FEATURES) {
+    if (b->dense && !b->stays && features > PVI_DENSE_FEATURES) {
         if (b->rows > 0) s = to_sparse(b);
         b->dense = false;
     } else if (b->dense && b->rows > 0) {
@@ -218,22 +216,32 @@ static pv_status widen(pvi_builder *b, int64_t features)
 }
 
 /* ---- appending ---------------------------------------------------------------------------------------- */
+static void place_dense_row(const pvi_segment *g, int64_t from, int64_t to, float *x, int64_t ld)
+{
+    if (to - from == ld) { /* a value for every feature, in order */
+        memcpy(x, g->val + from, (size_t)ld * sizeof *x);
+        return;
+    }
+    memset(x, 0, (size_t)ld * sizeof *x);
+    for (int64_t j = from; j < to; j++) x[g->idx[j]] = g->val[j];
+}
+
+/* Norms do not depend on whether zeros are stored (row_norm.c).  The stored rows, a few at a time while they are in
+ * the cache, give them faster than the values in the text, unless most are zeros. */
 static void place_dense(const pvi_builder *b, const pvi_segment *g)
 {
+    enum { BLOCK = 64, MANY = 8 };
     const int64_t ld = b->features;
     float *x = f32(b, X) + g->row_at * ld, *norm = f32(b, NORM) + g->row_at;
-    int64_t from = 0;
-    for (int64_t i = 0; i < g->rows; i++, x += ld) {
-        const int64_t to = g->end[i];
-        const bool full = to - from == ld; /* a value for every feature, in order */
-        norm[i] = pvi_row_bound(&b->row_norm, full ? NULL : g->idx + from, g->val + from, to - from);
-        if (full) {
-            memcpy(x, g->val + from, (size_t)ld * sizeof *x);
-        } else {
-            memset(x, 0, (size_t)ld * sizeof *x);
-            for (int64_t j = from; j < to; j++) x[g->idx[j]] = g->val[j];
+    for (int64_t i = 0, from = 0, first = 0; i < g->rows; first = from) {
+        const int64_t start = i, stop = g->rows - i < BLOCK ? g->rows : i + BLOCK;
+        for (; i < stop; from = g->end[i++]) place_dense_row(g, from, g->end[i], x + i * ld, ld);
+        if ((from - first) * MANY >= (stop - start) * ld) {
+            pvi_row_bounds(&b->row_norm, x + start * ld, stop - start, ld, ld, norm + start);
+            continue;
         }
-        from = to;
+        for (int64_t k = start, at = first; k < stop; at = g->end[k++])
+            norm[k] = pvi_row_bound(&b->row_norm, g->idx + at, g->val + at, g->end[k] - at);
     }
 }
 
@@ -270,6 +278,16 @@ static void place_sparse(const pvi_builder *b, const pvi_segment *g)
         ptr[i] = e += to - from;
         from = to;
     }
+}
+
+pvi_id *pvi_build_ids(const pvi_builder *b)
+{
+    return b->job->id_column ? (pvi_id *)(void *)b->a[IDS].at : NULL;
+}
+
+static void place_ids(const pvi_builder *b, const pvi_segment *g)
+{
+    if (g->person) memcpy(pvi_build_ids(b) + g->row_at, g->person, (size_t)g->rows * sizeof *g->person);
 }
 
 static const float *labels_of(const pvi_builder *b, const pvi_segment *g)
@@ -340,6 +358,7 @@ pv_status pvi_build_append(pvi_builder *b, pvi_segment *const *seg, int64_t n, d
     if (rows == b->rows) return PV_OK;
     if ((s = reserve_all(b, rows, entries, fraction)) != PV_OK) return s;
     b->seg = seg;
+    for (int64_t i = 0; i < n; i++) place_ids(b, seg[i]);
     if (b->map) {
         int64_t blocks = 0;
         if ((s = pvi_features_check(b->map, widest)) != PV_OK) return s;
@@ -385,7 +404,7 @@ pv_status pvi_build_begin(struct pv_load *job, int64_t features)
     b->measured = features < 0;
     b->features = features < 0 ? 0 : features;
     b->stays = b->cfg->layout == PVI_LAYOUT_DENSE || job->dense || (job->image.height && !b->measured);
-    b->dense = b->cfg->layout != PVI_LAYOUT_SPARSE && (b->stays || b->features <= DENSE_FEATURES);
+    b->dense = b->cfg->layout != PVI_LAYOUT_SPARSE && (b->stays || b->features <= PVI_DENSE_FEATURES);
     b->pixels = b->dense && job->level && job->expect->pixels && job->image.height && !b->measured &&
                 b->cfg->layout == PVI_LAYOUT_AUTO && job->cfg->transform == PVI_TRANSFORM_NONE;
     if (b->pixels) memcpy(b->level, job->level, sizeof b->level);
@@ -437,6 +456,7 @@ pv_status pvi_build_end(pvi_builder *b, pvi_matrix **out)
                               .max_norm = b->row_norm.max };
     m->ld = b->borrowed ? b->borrowed_ld : b->features;
     m->borrowed = b->borrowed != NULL;
+    m->room = b->dense && !b->pixels && !b->borrowed ? (int64_t)(b->a[X].cap / sizeof(float)) : 0;
     m->bias = b->row_norm.bias;
     m->unit = b->row_norm.unit;
     if (b->dense && !b->pixels) m->x = b->borrowed ? b->borrowed : f32(b, X);
@@ -453,16 +473,33 @@ pv_status pvi_build_end(pvi_builder *b, pvi_matrix **out)
     m->norm = f32(b, NORM);
     m->features_measured = b->measured;
     for (int i = 0; i < ARRAYS; i++) block[i] = b->a[i].raw;
-    memset(b->a, 0, sizeof b->a);
+    memset(b->a, 0, ARRAYS * sizeof *b->a);
+    m->stored = b->rows;
     m->block = block;
     *out = m;
     return PV_OK;
 }
 
+bool pvi_build_empty(const pvi_builder *b)
+{
+    return b->rows == 0;
+}
+
+pv_status pvi_build_again(struct pv_load *job, pvi_matrix **out)
+{
+    const int64_t said = job->out->said;
+    pv_status s = pvi_build_end(job->out, out);
+    if (s != PV_OK) return s;
+    pvi_build_free(job->out);
+    job->out = NULL;
+    if (job->pixels.height) job->image = job->pixels; /* as the file has them, before data.transform */
+    return pvi_build_begin(job, said);
+}
+
 void pvi_build_free(pvi_builder *b)
 {
     if (!b) return;
-    for (int i = 0; i < ARRAYS; i++) pvi_free(b->ctx, b->a[i].raw);
+    for (int i = 0; i < ALL; i++) pvi_free(b->ctx, b->a[i].raw);
     pvi_features_free(b->map);
     pvi_free(b->ctx, b);
 }
@@ -476,10 +513,142 @@ void pvi_matrix_free(pvi_matrix *m)
     for (int64_t i = 0; m->class_names && i < m->domain.classes; i++) pvi_free(m->ctx, m->class_names[i]);
     pvi_free(m->ctx, m->class_names);
     pvi_free(m->ctx, m->schema_json);
+    pvi_free(m->ctx, m->start);
+    pvi_free(m->ctx, m->owner);
+    pvi_wipe(m->owner_key, sizeof m->owner_key);
     pvi_free(m->ctx, m);
 }
 
+/* ---- another order ----------------------------------------------------------------------------------------- */
+/* CSR rows have different lengths: into arrays of their own. */
+static pv_status order_sparse(pvi_matrix *m, const int64_t *order, int64_t keep)
+{
+    void **block = m->block;
+    array ptr, idx = { 0 }, val = { 0 };
+    int64_t entries = 0;
+    for (int64_t i = 0; i < keep; i++) entries += m->ptr[order[i] + 1] - m->ptr[order[i]];
+    if (!get_array(m->ctx, ((size_t)keep + 1) * 8, &ptr)) return pvi_nomem(m->ctx);
+    if (!get_array(m->ctx, (size_t)entries * 4, &idx) || !get_array(m->ctx, (size_t)entries * 4, &val)) {
+        pvi_free(m->ctx, ptr.raw);
+        pvi_free(m->ctx, idx.raw);
+        return pvi_nomem(m->ctx);
+    }
+    int64_t *to = (int64_t *)(void *)ptr.at, e = to[0] = 0;
+    for (int64_t i = 0; i < keep; i++) {
+        const int64_t from = m->ptr[order[i]], n = m->ptr[order[i] + 1] - from;
+        memcpy((int32_t *)(void *)idx.at + e, m->idx + from, (size_t)n * 4);
+        memcpy((float *)(void *)val.at + e, m->val + from, (size_t)n * 4);
+        to[i + 1] = e += n;
+    }
+    pvi_free(m->ctx, block[PTR]);
+    pvi_free(m->ctx, block[IDX]);
+    pvi_free(m->ctx, block[VAL]);
+    block[PTR] = ptr.raw;
+    block[IDX] = idx.raw;
+    block[VAL] = val.raw;
+    m->ptr = to;
+    m->idx = (int32_t *)(void *)idx.at;
+    m->val = (float *)(void *)val.at;
+    return PV_OK;
+}
+
+pv_status pvi_matrix_order(pvi_matrix *m, int64_t *order, int64_t keep)
+{
+    PVI_REQUIRE(m->ptr);
+    const pv_status s = order_sparse(m, order, keep);
+    if (s != PV_OK) return s;
+    for (int64_t i = 0; i < m->stored; i++) { /* cycle by cycle, in place */
+        const float y = m->y[i], norm = m->norm[i];
+        int64_t to = i;
+        for (int64_t from; (from = order[to]) != i; to = from) {
+            m->y[to] = m->y[from];
+            m->norm[to] = m->norm[from];
+            order[to] = to;
+        }
+        m->y[to] = y;
+        m->norm[to] = norm;
+        order[to] = to;
+    }
+    m->stored = keep;
+    return PV_OK;
+}
+
+size_t pvi_matrix_line(const pvi_matrix *m)
+{
+    return m->cell ? m->line : m->byte ? (size_t)m->ld : m->x ? (size_t)m->ld * sizeof *m->x : 0;
+}
+
+pvi_mover pvi_matrix_mover(const pvi_matrix *m, char *aside)
+{
+    uint8_t *const bytes = m->cell ? m->cell : m->byte;
+    char *x = ((void **)m->block)[X] ? bytes ? (char *)bytes : (char *)(uintptr_t)m->x : NULL;
+    const size_t line = pvi_matrix_line(m);
+    PVI_REQUIRE(!m->borrowed && (x || !line) && (line || m->ptr)); /* whatever a row is stored as, it moves */
+    return (pvi_mover) { x, line, m->y, m->norm, aside, !m->ptr };
+}
+
+/* ---- other features ---------------------------------------------------------------------------------------- */
+pv_status pvi_matrix_renew(pvi_matrix *m, int64_t features, size_t line, pvi_matrix *old, void **to)
+{
+    void **block = m->block, **kept = pvi_alloc(m->ctx, ARRAYS * sizeof *kept);
+    array fresh;
+    PVI_REQUIRE(!m->borrowed && !m->byte);
+    if (!kept) return pvi_nomem(m->ctx);
+    const double room = line ? (double)line + sizeof(float) : 0.0; /* with the bias, as row_room */
+    const double size = line ? (double)m->stored * room : ((double)m->stored + 1.0) * 8.0;
+    *old = *m;
+    old->block = kept;
+    for (int i = X; i <= VAL; i++) kept[i] = block[i], block[i] = NULL;
+    m->x = NULL;
+    m->ptr = NULL;
+    m->idx = NULL;
+    m->val = NULL;
+    m->ld = features;
+    m->domain.p = features + (m->bias != 0.0f);
+    if (!get_array(m->ctx, bytes(size, 1), &fresh)) return pvi_nomem(m->ctx);
+    block[line ? X : PTR] = fresh.raw;
+    *to = fresh.at;
+    m->room = line ? (int64_t)(fresh.cap / sizeof(float)) : 0;
+    if (!line) (m->ptr = (int64_t *)(void *)fresh.at)[0] = 0;
+    return PV_OK;
+}
+
+pv_status pvi_matrix_entries(pvi_matrix *m, int64_t entries)
+{
+    void **block = m->block;
+    array idx, val;
+    if (!get_array(m->ctx, bytes((double)entries, 4), &idx)) return pvi_nomem(m->ctx);
+    block[IDX] = idx.raw;
+    if (!get_array(m->ctx, bytes((double)entries, 4), &val)) return pvi_nomem(m->ctx);
+    block[VAL] = val.raw;
+    m->idx = (int32_t *)(void *)idx.at;
+    m->val = (float *)(void *)val.at;
+    return PV_OK;
+}
+
+void pvi_matrix_old_free(pvi_matrix *old)
+{
+    void **block = old->block;
+    for (int i = X; block && i <= VAL; i++) pvi_free(old->ctx, block[i]);
+    pvi_free(old->ctx, block);
+}
+
+void pvi_matrix_offer(pvi_matrix *m)
+{
+    if (m->x && m->ld <= m->domain.p && m->room / m->domain.p >= m->stored) m->spare = (float *)(uintptr_t)m->x;
+}
+
 pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count)
+{
+    if (!m->start) return pvi_matrix_stored(m, first, count);
+    pv_rows rows = pvi_matrix_stored(m, 0, count);
+    rows.first = first;
+    rows.start = m->start + first;
+    rows.unit_rows = m->domain.unit_rows;
+    return rows;
+}
+
+pv_rows pvi_matrix_stored(const pvi_matrix *m, int64_t first, int64_t count)
 {
     const float near = (float)m->domain.row_norm;
     return (pv_rows) { .n = count,
@@ -496,5 +665,7 @@ pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count)
                        .bias = m->bias,
                        .unit = m->unit,
                        .byte = m->byte ? m->byte + first * m->ld : NULL,
-                       .level = m->level };
+                       .level = m->level,
+                       .unit_rows = 1,
+                       .A = m->A };
 }

@@ -7,9 +7,15 @@
  *                {"name": "id", "type": "ignore"}]}
  *
  *   (1) number    one feature, (v - min) / (max - min) in 0..1
- *   (2) category  one 0/1 feature per value; a list inside `values` holds spellings of one value
+ *   (2) category  one 0/1 feature per value; a list inside `values` holds spellings of one value, whose name is the
+ *                 first, and {"name": [..]} a group with a name of its own, which counts as a spelling, too
  *   (3) label     `values`: classes; min and max: a real number
  *   (4) date      a number, of days since 1970-01-01; min and max as 2024-01-31 or as numbers of days
+ *   (5) person    says whose row it is; no feature (persons.c).  `rows`: how many of one count, at most, unless
+ *                 data.person_rows says it
+ *   (6) curves    of numbers and dates (curves.c): "curve": false for a straight line, "knots": [..] increasing and
+ *                 within the bounds, or "scale": linear, log or symlog, which says where knots are put;
+ *                 "monotone": "up" or "down", a curve that never falls or never rises (run/monotone.c)
  *
  * Everything a row is compared with stands here, so nothing about the encoding is learned from rows.
  * A key nobody knows is refused: a misspelt "mx" must not leave a bound at its default. */
@@ -38,7 +44,8 @@ static pv_status bad(const reading *r, const pvi_json *at, const char *fmt, ...)
 }
 
 static const char *const table_keys[] = { "header", "separator", "skip", "missing", "columns" };
-static const char *const column_keys[] = { "name", "type", "min", "max", "values", "missing", "outside" };
+static const char *const column_keys[] = { "name",  "type",  "min",   "max",  "values", "missing",  "outside",
+                                           "curve", "knots", "scale", "rows", "source", "monotone", "text" };
 enum { TABLE_KEYS = sizeof table_keys / sizeof *table_keys, COLUMN_KEYS = sizeof column_keys / sizeof *column_keys };
 
 static bool is_one_of(const char *key, const char *const *keys, int64_t n)
@@ -82,14 +89,19 @@ static pv_status one_word(const reading *r, const pvi_json *v, bool may_be_empty
 static int64_t count_words(const pvi_json *list)
 {
     int64_t n = 0;
-    for (const pvi_json *v = list->child; v; v = v->next) n += v->type == PVI_JARR ? v->count : 1;
+    for (const pvi_json *v = list->child; v; v = v->next) {
+        const pvi_json *of = v->type == PVI_JOBJ && v->child ? v->child : v; /* a name, and the spellings */
+        n += (of != v) + (of->type == PVI_JARR ? of->count : 1);
+    }
     return n;
 }
 
-static pv_status read_words(const reading *r, const pvi_json *list, bool markers, pvi_dictionary *out)
+/* `further`: a word of its own behind them unless it is among them; NULL: none. */
+static pv_status read_words(const reading *r, const pvi_json *list, bool markers, const pvi_span *further,
+                            pvi_dictionary *out)
 {
     if (list->type != PVI_JARR) return bad(r, list, "\"%s\" must be a list of texts", list->key);
-    const int64_t n = count_words(list);
+    int64_t n = count_words(list);
     pvi_span *span = pv_arena_get(r->arena, sizeof *span * (size_t)(n + 1));
     int32_t *code = pv_arena_get(r->arena, sizeof *code * (size_t)(n + 1)), k = 0;
     const pvi_json **from = pv_arena_get(r->arena, sizeof *from * (size_t)(n + 1));
@@ -97,12 +109,34 @@ static pv_status read_words(const reading *r, const pvi_json *list, bool markers
     pv_status s = PV_OK;
     if (!span || !code || !from) return pvi_nomem(r->ctx);
     for (const pvi_json *v = list->child; v; v = v->next, k++) {
-        if (v->type == PVI_JARR && v->count == 0) return bad(r, v, "an empty list of spellings");
-        for (const pvi_json *w = v->type == PVI_JARR ? v->child : v; w; w = v->type == PVI_JARR ? w->next : NULL) {
+        const pvi_json *of = v->type == PVI_JOBJ ? v->child : v;
+        if (of != v && (!of || of->next || of->type != PVI_JARR))
+            return bad(r, v,
+                       "a group has one name and a list of spellings, as in {\"attack\": [\"smurf\", \"back\"]}");
+        if (of->type == PVI_JARR && of->count == 0) return bad(r, of, "an empty list of spellings");
+        const size_t name = of != v ? strlen(of->key) : 0;
+        if (of != v && (name == 0 || name > MAX_WORD))
+            return bad(r, v, "a group needs a name, of %d bytes at most", MAX_WORD);
+        if (of != v) { /* the first of its spellings */
+            span[i] = (pvi_span) { of->key, name };
+            code[i] = k;
+            from[i++] = v;
+        }
+        for (const pvi_json *w = of->type == PVI_JARR ? of->child : of; w;
+             w = of->type == PVI_JARR ? w->next : NULL) {
             if ((s = one_word(r, w, markers, &span[i])) != PV_OK) return s;
+            if (of != v && span[i].len == name && memcmp(span[i].s, of->key, name) == 0) continue;
+            if (further && span[i].len == further->len && memcmp(span[i].s, further->s, further->len) == 0)
+                further = NULL;
             code[i] = k;
             from[i++] = w;
         }
+    }
+    n = i;
+    if (further) {
+        span[n] = *further;
+        code[n] = k;
+        from[n++] = list;
     }
     if ((s = pvi_dictionary_build(r->ctx, r->arena, n, span, code, out, &twice)) != PV_OK) return s;
     return twice < 0 ? PV_OK : bad(r, from[twice], "\"%s\" is listed twice", span[twice].s);
@@ -112,17 +146,20 @@ static pv_status read_words(const reading *r, const pvi_json *list, bool markers
 static pv_status choice(const reading *r, const pvi_json *v, const char *const *words, int n, int64_t *out)
 {
     if (!v) return PV_OK;
+    char list[96] = "";
     for (int i = 0; i < n && v->type == PVI_JSTR; i++)
         if (strcmp(v->text, words[i]) == 0) return *out = i, PV_OK;
-    return bad(r, v, "\"%s\" must be \"%s\", \"%s\" or \"%s\"", v->key, words[0], words[1], words[2]);
+    for (int i = 0; i < n; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"",
+                 i == 0       ? ""
+                 : i == n - 1 ? " or "
+                              : ", ",
+                 words[i]);
+    return bad(r, v, "\"%s\" must be %s", v->key, list);
 }
 
-static pv_status bound(const reading *r, const pvi_json *v, const pvi_column *c, const char *key, double *out)
+static pv_status one_number(const reading *r, const pvi_json *x, const pvi_column *c, const char *key, double *out)
 {
-    const pvi_json *x = pvi_json_get(v, key);
-    if (!x)
-        return bad(r, v, "column \"%s\" needs \"min\" and \"max\"%s: declared, not taken from the rows", c->name,
-                   c->type == PVI_COL_LABEL ? ", or \"values\" if it names classes" : "");
     if (c->date && x->type == PVI_JSTR) /* (4) */
         return pvi_date_parse(x->text, x->text_len, out)
                    ? PV_OK
@@ -135,6 +172,14 @@ static pv_status bound(const reading *r, const pvi_json *v, const pvi_column *c,
                    PVI_BOUND_MAX, PVI_BOUND_MAX);
     *out = x->num;
     return PV_OK;
+}
+
+static pv_status bound(const reading *r, const pvi_json *v, const pvi_column *c, const char *key, double *out)
+{
+    const pvi_json *x = pvi_json_get(v, key);
+    if (x) return one_number(r, x, c, key, out);
+    return bad(r, v, "column \"%s\" needs \"min\" and \"max\"%s: declared, not taken from the rows", c->name,
+               c->type == PVI_COL_LABEL ? ", or \"values\" if it names classes" : "");
 }
 
 bool pvi_bounds_ok(double lo, double hi)
@@ -155,10 +200,12 @@ static pv_status bounds(const reading *r, const pvi_json *v, pvi_column *c)
                c->lo < c->hi ? " by more than 32-bit floats are apart" : "");
 }
 
+static const char *const missing[] = { "error", "zero", "middle" },
+                         *const outside[] = { "error", "clamp", "missing", "other" },
+                         *const texts[] = { "error", "missing" };
+
 static pv_status policies(const reading *r, const pvi_json *v, pvi_column *c)
 {
-    static const char *const missing[] = { "error", "zero", "middle" }, *const outside[] = { "error", "clamp",
-                                                                                             "missing" };
     int64_t m = c->type == PVI_COL_CATEGORY ? PVI_MISSING_ZERO : PVI_MISSING_ERROR;
     const pvi_json *at = pvi_json_get(v, "missing");
     pv_status s = choice(r, at, missing, 3, &m);
@@ -169,12 +216,82 @@ static pv_status policies(const reading *r, const pvi_json *v, pvi_column *c)
         return bad(r, at, "\"middle\" is for numbers only");
     if (at && m != PVI_MISSING_ERROR && c->type == PVI_COL_LABEL) return bad(r, at, "a label cannot be missing");
     at = pvi_json_get(v, "outside");
-    if ((s = choice(r, at, outside, 3, &c->outside)) != PV_OK) return s;
+    if ((s = choice(r, at, outside, 4, &c->outside)) != PV_OK) return s;
+    if (at && c->outside == PVI_OUTSIDE_OTHER && c->type != PVI_COL_CATEGORY)
+        return bad(r, at, "\"other\" is for categories only");
     if (at && c->outside == PVI_OUTSIDE_CLAMP && (c->type == PVI_COL_CATEGORY || c->words.count > 0))
         return bad(r, at, "\"clamp\" is for numbers only");
     if (at && c->outside == PVI_OUTSIDE_MISSING && c->type == PVI_COL_LABEL)
         return bad(r, at, "a label cannot be missing");
+    c->text = -1;
+    at = pvi_json_get(v, "text");
+    if (at && c->type != PVI_COL_NUMBER) return bad(r, at, "\"text\" is for numbers and dates only");
+    if ((s = choice(r, at, texts, 2, &c->text)) != PV_OK) return s;
+    if (c->text > 0) c->text = PVI_OUTSIDE_MISSING;
+    if (c->text > 0 && c->missing == PVI_MISSING_ERROR)
+        return bad(r, at, "column \"%s\": \"text\": \"missing\" needs \"missing\": \"middle\" or \"zero\"", c->name);
     return PV_OK;
+}
+
+/* ---- (6) ---------------------------------------------------------------------------------------------- */
+static pv_status read_knots(const reading *r, const pvi_json *list, pvi_column *c)
+{
+    if (list->type != PVI_JARR || list->count < 2 || list->count > PVI_KNOTS_MOST)
+        return bad(r, list, "column \"%s\": \"knots\" must list 2 to %d numbers", c->name, PVI_KNOTS_MOST);
+    c->knot = pv_arena_f64(r->arena, list->count);
+    if (!c->knot) return pvi_nomem(r->ctx);
+    for (const pvi_json *x = list->child; x; x = x->next) {
+        double *k = &c->knot[c->knots];
+        if (x->type != PVI_JNUM && !(c->date && x->type == PVI_JSTR))
+            return bad(r, x, "column \"%s\": a knot must be a %s%s", c->name, c->date ? "date" : "number",
+                       x->type == PVI_JSTR ? ", written without quotes" : "");
+        const pv_status s = one_number(r, x, c, "knots", k);
+        if (s != PV_OK) return s;
+        if (!(*k >= c->lo && *k <= c->hi))
+            return bad(r, x, "column \"%s\": a knot must lie between \"min\" and \"max\"", c->name);
+        if (c->knots > 0 && !((float)pvi_encode_feature(c, *k, 0.0) > (float)pvi_encode_feature(c, k[-1], 0.0)))
+            return bad(r, x, "column \"%s\": knots must increase%s", c->name,
+                       *k > k[-1] ? ", by more than 32-bit floats are apart" : "");
+        c->knots++;
+    }
+    return PV_OK;
+}
+
+static pv_status read_monotone(const reading *r, const pvi_json *v, pvi_column *c)
+{
+    if (!v) return PV_OK;
+    if (c->type != PVI_COL_NUMBER)
+        return bad(r, v, "column \"%s\": \"monotone\" is for numbers and dates: %s", c->name,
+                   c->type == PVI_COL_CATEGORY ? "the values of a category have no order"
+                                               : "this column has no curve");
+    if (v->type == PVI_JSTR && strcmp(v->text, "up") == 0) c->monotone = 1;
+    else if (v->type == PVI_JSTR && strcmp(v->text, "down") == 0) c->monotone = -1;
+    else return bad(r, v, "column \"%s\": \"monotone\" must be \"up\" or \"down\"", c->name);
+    return PV_OK;
+}
+
+static pv_status read_curve(const reading *r, const pvi_json *v, pvi_column *c)
+{
+    static const char *const scales[] = { "linear", "log", "symlog" };
+    const pvi_json *curve = pvi_json_get(v, "curve"), *knots = pvi_json_get(v, "knots"),
+                   *scale = pvi_json_get(v, "scale"),
+                   *any = curve   ? curve
+                          : knots ? knots
+                                  : scale;
+    if (!any) return PV_OK;
+    if (c->type != PVI_COL_NUMBER)
+        return bad(r, any, "column \"%s\": \"%s\" is for numbers and dates only", c->name, any->key);
+    if (curve && curve->type != PVI_JBOOL) return bad(r, curve, "\"curve\" must be true or false");
+    c->straight = curve && curve->num == 0.0;
+    if (c->straight && (knots || scale))
+        return bad(r, knots ? knots : scale, "column \"%s\" is to be straight: it has no knots", c->name);
+    if (knots && scale)
+        return bad(r, scale, "column \"%s\": \"scale\" places knots, and \"knots\" has them", c->name);
+    const pv_status s = choice(r, scale, scales, 3, &c->scale);
+    if (s != PV_OK) return s;
+    if (c->scale == PVI_SCALE_LOG && !(c->lo > 0.0))
+        return bad(r, scale, "column \"%s\": \"log\" needs a \"min\" above 0; \"symlog\" takes any", c->name);
+    return knots ? read_knots(r, knots, c) : PV_OK;
 }
 
 static pv_status read_label(const reading *r, const pvi_json *v, pvi_column *c)
@@ -183,27 +300,56 @@ static pv_status read_label(const reading *r, const pvi_json *v, pvi_column *c)
     if (!values) return bounds(r, v, c);
     if (pvi_json_get(v, "min") || pvi_json_get(v, "max"))
         return bad(r, v, "label \"%s\" has \"values\" (classes) and bounds (a number): only one can hold", c->name);
-    pv_status s = read_words(r, values, false, &c->words);
+    pv_status s = read_words(r, values, false, NULL, &c->words);
     if (s == PV_OK && c->words.codes < 2) s = bad(r, values, "label \"%s\" needs two or more values", c->name);
     return s;
 }
 
+/* Where values that are not declared count as "other", that is a value. */
+static pv_status read_category(const reading *r, const pvi_json *v, const pvi_json *values, pvi_column *c)
+{
+    static const char text[32] = "other";
+    const pvi_span other = { text, 5 };
+    const pvi_json *policy = pvi_json_get(v, "outside");
+    const bool wanted = policy && policy->type == PVI_JSTR && strcmp(policy->text, text) == 0;
+    const pv_status s = read_words(r, values, false, wanted ? &other : NULL, &c->words);
+    if (s == PV_OK) c->other = pvi_dictionary_find(&c->words, text, 5);
+    return s;
+}
+
+static pv_status read_person(const reading *r, const pvi_json *v, int64_t index)
+{
+    const pvi_json *rows = pvi_json_get(v, "rows");
+    if (r->s->person >= 0) return bad(r, v, "a second person: only one column can say whose row it is");
+    r->s->person = index;
+    if (rows && (!pvi_json_i64(rows, &r->s->person_rows) || r->s->person_rows < 1 || r->s->person_rows > 1000000000))
+        return bad(r, rows, "\"rows\" must say how many rows of one person count, at most: 1 to 1000000000");
+    return PV_OK;
+}
+
 static pv_status read_type(const reading *r, const pvi_json *v, pvi_column *c)
 {
-    static const char *const types[] = { "number", "category", "label", "ignore", "date" };
+    static const char *const types[] = { "number", "category", "label", "ignore", "person", "date" };
     const pvi_json *t = pvi_json_get(v, "type");
-    for (int i = 0; i < 5 && t && t->type == PVI_JSTR; i++)
+    for (int i = 0; i < 6 && t && t->type == PVI_JSTR; i++)
         if (strcmp(t->text, types[i]) == 0) {
-            c->date = i == 4; /* (4) */
+            c->date = i == 5; /* (4) */
             c->type = c->date ? PVI_COL_NUMBER : (pvi_coltype)i;
             return PV_OK;
         }
-    const char *near = t && t->type == PVI_JSTR ? pvi_nearest(t->text, types, 5) : NULL;
+    if (t && t->type == PVI_JSTR && strcmp(t->text, "open") == 0) /* draft.c */
+        return bad(
+            r, t,
+            "column \"%s\" is still open: it is a number or date with \"min\" and \"max\", a category or label "
+            "with \"values\", the person, or ignore",
+            c->name);
+    const char *near = t && t->type == PVI_JSTR ? pvi_nearest(t->text, types, 6) : NULL;
     if (near) return bad(r, t, "column \"%s\": no type \"%s\"; did you mean \"%s\"?", c->name, t->text, near);
     if (t && t->type == PVI_JSTR)
-        return bad(r, t, "column \"%s\": no type \"%s\"; there is number, date, category, label and ignore", c->name,
-                   t->text);
-    return bad(r, t ? t : v, "column \"%s\" needs a \"type\": number, date, category, label or ignore", c->name);
+        return bad(r, t, "column \"%s\": no type \"%s\"; there is number, date, category, label, person and ignore",
+                   c->name, t->text);
+    return bad(r, t ? t : v, "column \"%s\" needs a \"type\": number, date, category, label, person or ignore",
+               c->name);
 }
 
 static pv_status read_column(reading *r, const pvi_json *v, int64_t index, pvi_column *c)
@@ -215,6 +361,10 @@ static pv_status read_column(reading *r, const pvi_json *v, int64_t index, pvi_c
     const pvi_json *name = pvi_json_get(v, "name");
     if (!name || name->type != PVI_JSTR) return bad(r, v, "column %lld needs a \"name\"", (long long)index + 1);
     c->name = name->text;
+    const pvi_json *source = pvi_json_get(v, "source");
+    if (source && (source->type != PVI_JSTR || source->text_len > 200))
+        return bad(r, source, "column \"%s\": \"source\" says in a few words where its declaration is from", c->name);
+    c->source = source ? source->text : NULL;
     if ((s = read_type(r, v, c)) != PV_OK) return s;
     pvi_schema *sc = r->s;
     c->first = (int32_t)sc->features;
@@ -227,8 +377,9 @@ static pv_status read_column(reading *r, const pvi_json *v, int64_t index, pvi_c
         const pvi_json *values = pvi_json_get(v, "values");
         if (!values || values->count == 0)
             return bad(r, v, "category \"%s\" needs \"values\": every one it may take", c->name);
-        s = read_words(r, values, false, &c->words);
+        s = read_category(r, v, values, c);
         sc->features += c->words.codes;
+        sc->categories++;
         break;
     }
     case PVI_COL_LABEL:
@@ -236,8 +387,13 @@ static pv_status read_column(reading *r, const pvi_json *v, int64_t index, pvi_c
         sc->label = index;
         s = read_label(r, v, c);
         break;
+    case PVI_COL_PERSON: s = read_person(r, v, index); break;
     case PVI_COL_IGNORE: break;
     }
+    if (c->type != PVI_COL_PERSON && pvi_json_get(v, "rows"))
+        return bad(r, pvi_json_get(v, "rows"), "\"rows\" is for a column of type person");
+    if (s == PV_OK) s = read_curve(r, v, c);
+    if (s == PV_OK) s = read_monotone(r, pvi_json_get(v, "monotone"), c);
     return s == PV_OK ? policies(r, v, c) : s;
 }
 
@@ -273,7 +429,7 @@ static pv_status read_table(reading *r, const pvi_json *v)
                    "\"missing\" here lists the texts that mean no value, as in [\"\", \"?\"]; \"missing\": \"%s\" "
                    "belongs in a column",
                    x->text);
-    s = x ? read_words(r, x, true, &sc->missing) : default_missing(r->ctx, r->arena, sc);
+    s = x ? read_words(r, x, true, NULL, &sc->missing) : default_missing(r->ctx, r->arena, sc);
     for (int64_t i = 0; s == PV_OK && i < sc->missing.count; i++)
         sc->numeric_missing |= !isnan(sc->missing.word[i].num);
     return s;
@@ -325,7 +481,7 @@ pv_status pvi_schema_parse(pv_ctx *ctx, pv_arena *a, const char *name, const cha
     if (s != PV_OK) return s;
     pvi_schema *sc = pv_arena_get(a, sizeof *sc);
     if (!sc) return pvi_nomem(ctx);
-    *sc = (pvi_schema) { .header = true, .separator = ',', .label = -1 };
+    *sc = (pvi_schema) { .header = true, .separator = ',', .label = -1, .person = -1, .person_rows = PV_AUTO_I64 };
     reading r = { ctx, a, name, sc };
     if (root->type != PVI_JOBJ) return bad(&r, root, "a schema is an object, as in {\"columns\": [...]}");
     if ((s = read_table(&r, root)) != PV_OK || (s = read_columns(&r, root)) != PV_OK ||
@@ -348,14 +504,34 @@ pv_status pvi_schema_load(pv_ctx *ctx, pv_arena *a, const char *text, pvi_schema
     return kept ? pvi_schema_parse(ctx, a, text, kept, len, out) : pvi_nomem(ctx);
 }
 
-pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, pvi_schema **out)
+pvi_schema *pvi_schema_arranged(pv_arena *a, const pvi_schema *s, const int64_t *from, int64_t count)
+{
+    pvi_schema *out = pv_arena_get(a, sizeof *out);
+    pvi_column *c = pv_arena_get(a, sizeof *c * (size_t)count);
+    if (!out || !c) return NULL;
+    *out = *s;
+    out->column = c;
+    out->count = count;
+    out->label = out->person = -1;
+    for (int64_t i = 0; i < count; i++) {
+        c[i] = from[i] < 0 ? (pvi_column) { .name = "", .type = PVI_COL_IGNORE } : s->column[from[i]];
+        if (from[i] >= 0 && from[i] == s->label) out->label = i;
+        if (from[i] >= 0 && from[i] == s->person) out->person = i;
+    }
+    return out;
+}
+
+pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, int64_t person, pvi_schema **out)
 {
     pvi_schema *sc = pv_arena_get(a, sizeof *sc);
     pvi_column *c = pv_arena_get(a, sizeof *c * (size_t)columns);
     if (!sc || !c) return pvi_nomem(ctx);
-    *sc = (pvi_schema) {
-        .separator = ',', .count = columns, .features = columns - 1, .label = columns - 1, .column = c
-    };
+    *sc = (pvi_schema) { .separator = ',',
+                         .count = columns,
+                         .label = columns - 1,
+                         .person = person,
+                         .person_rows = PV_AUTO_I64,
+                         .column = c };
     for (int64_t i = 0; i < columns; i++) {
         c[i] = (pvi_column) { .name = "",
                               .type = PVI_COL_NUMBER,
@@ -363,9 +539,12 @@ pv_status pvi_schema_plain(pv_ctx *ctx, pv_arena *a, int64_t columns, pvi_schema
                               .lo = -FLT_MAX,
                               .hi = FLT_MAX,
                               .range = 1,
-                              .first = (int32_t)i,
-                              .outside = -1 };
-        if (i == sc->label) c[i].type = PVI_COL_LABEL;
+                              .first = (int32_t)sc->features,
+                              .outside = -1,
+                              .text = -1 };
+        if (i == person) c[i].type = PVI_COL_PERSON;
+        else if (i == sc->label) c[i].type = PVI_COL_LABEL;
+        else sc->features++;
     }
     *out = sc;
     return default_missing(ctx, a, sc);
@@ -401,22 +580,29 @@ static void write_bound(pvi_jw *w, const char *key, const pvi_column *c, double 
     pvi_jw_f64(w, key, v);
 }
 
-static void write_column(pvi_jw *w, const pvi_column *c)
+static void write_column(pvi_jw *w, const pvi_schema *s, const pvi_column *c)
 {
-    static const char *const types[] = { "number", "category", "label", "ignore" };
-    static const char *const missing[] = { "error", "zero", "middle" }, *const outside[] = { "error", "clamp",
-                                                                                             "missing" };
+    static const char *const types[] = { "number", "category", "label", "ignore", "person" };
     pvi_jw_open(w, NULL, '{');
     pvi_jw_str(w, "name", c->name);
     pvi_jw_str(w, "type", c->date ? "date" : types[c->type]);
     if (c->words.count > 0) {
         write_words(w, "values", &c->words);
-    } else if (c->type != PVI_COL_IGNORE) {
+    } else if (c->type != PVI_COL_IGNORE && c->type != PVI_COL_PERSON) {
         write_bound(w, "min", c, c->lo);
         write_bound(w, "max", c, c->hi);
     }
     if (c->type == PVI_COL_NUMBER || c->type == PVI_COL_CATEGORY) pvi_jw_str(w, "missing", missing[c->missing]);
     if (c->outside >= 0) pvi_jw_str(w, "outside", outside[c->outside]);
+    if (c->text >= 0) pvi_jw_str(w, "text", texts[c->text > 0]);
+    if (c->type == PVI_COL_PERSON && s->person_rows != PV_AUTO_I64) pvi_jw_i64(w, "rows", s->person_rows);
+    if (c->source) pvi_jw_str(w, "source", c->source);
+    if (c->monotone) pvi_jw_str(w, "monotone", c->monotone > 0 ? "up" : "down");
+    if (c->curved) {
+        pvi_jw_open(w, "knots", '[');
+        for (int64_t k = 0; k < c->knots; k++) pvi_jw_f64(w, NULL, c->knot[k]);
+        pvi_jw_close(w, ']');
+    }
     pvi_jw_close(w, '}');
 }
 
@@ -431,7 +617,7 @@ pv_status pvi_schema_json(pv_ctx *ctx, const pvi_schema *s, char **out)
     pvi_jw_i64(&w, "skip", s->skip);
     write_words(&w, "missing", &s->missing);
     pvi_jw_open(&w, "columns", '[');
-    for (int64_t i = 0; i < s->count; i++) write_column(&w, &s->column[i]);
+    for (int64_t i = 0; i < s->count; i++) write_column(&w, s, &s->column[i]);
     pvi_jw_close(&w, ']');
     pvi_jw_close(&w, '}');
     return pvi_str_take(&text, out);

@@ -7,7 +7,8 @@
  * Slices run on pool threads, so nothing here allocates or reports while one is under way: the
  * decompressors take their memory from `pool`, and errors wait in the struct for
  * pvi_source_filled().  Plain files are read with pread rather than mapped, because a mapped file
- * that shrinks kills the process. */
+ * that shrinks kills the process.  "-" is standard input; a pipe, which has no size, is read once from its beginning
+ * to its end. */
 #include "reader.h"
 
 #include <bzlib.h>
@@ -19,7 +20,7 @@
 
 enum { SLICE = 1 << 18, INPUT = 1 << 16, PEEK = 4096, POOL_GZ = 1 << 16, POOL_BZ = 5 << 20, GZIP_BITS = 15 + 16 };
 
-typedef enum kind { PLAIN, GZ, BZ } kind;
+typedef enum kind { PLAIN, PIPE, GZ, BZ } kind;
 typedef enum trouble { NONE, READ_FAILED, SHRANK, CUT_SHORT, CORRUPT, TRAILING, NO_MEMORY, EXPANDS } trouble;
 #define FREE_BYTES 0x1p26 /* so many may come out of any compressed file */
 
@@ -28,6 +29,7 @@ struct pvi_source {
     char *path; /* owned */
     int fd;
     kind kind;
+    bool piped;       /* size is not known */
     int64_t size, at; /* file size; bytes of the file consumed */
     trouble trouble;
     int err; /* errno of READ_FAILED */
@@ -191,6 +193,23 @@ static void read_plain(pvi_source *s, char *buf, size_t n, int64_t offset)
     }
 }
 
+/* Up to n bytes; fewer: the pipe has ended, or there is trouble. */
+static size_t read_pipe(pvi_source *s, char *buf, size_t n)
+{
+    size_t got = 0;
+    while (got < n && !s->ended) {
+        const ssize_t r = read(s->fd, buf + got, n - got);
+        if (r < 0 && errno == EINTR) continue;
+        if (r < 0) {
+            s->trouble = READ_FAILED;
+            s->err = errno;
+        }
+        s->ended = r <= 0;
+        if (r > 0) got += (size_t)r, s->at += r;
+    }
+    return got;
+}
+
 static size_t plain_left(const pvi_source *s, size_t want)
 {
     const uint64_t left = (uint64_t)(s->size - s->at);
@@ -214,7 +233,8 @@ void pvi_source_slice(pvi_source *s, char *buf, size_t want, int64_t k)
     if (kept > want) kept = want;
     memcpy(buf, s->peek + s->peek_at, kept);
     s->peek_at += kept;
-    s->got = kept + inflate_some(s, buf + kept, want - kept);
+    s->got =
+        kept + (s->kind == PIPE ? read_pipe(s, buf + kept, want - kept) : inflate_some(s, buf + kept, want - kept));
 }
 
 static pv_status complain(pvi_source *s)
@@ -247,7 +267,8 @@ pv_status pvi_source_filled(pvi_source *s, size_t want, size_t *got, bool *end)
     }
     *got = s->got;
     *end = s->ended && s->peek_at == s->peek_len;
-    /* What came before the trouble is still parsed, so that an earlier error in the rows is named first. */
+    /* What came before the trouble is still parsed, so that an earlier error in the rows is named first (but see
+     * look_for_damage in text_chunks.c). */
     return s->trouble != NONE && s->got == 0 ? complain(s) : PV_OK;
 }
 
@@ -257,11 +278,15 @@ static pv_status check_kind(pvi_source *s)
     struct stat st;
     if (fstat(s->fd, &st) != 0) return pvi_fail(s->ctx, PV_E_IO, "%s: %s", s->path, strerror(errno));
     if (S_ISDIR(st.st_mode)) return pvi_fail(s->ctx, PV_E_IO, "%s: is a directory, a data file is needed", s->path);
-    if (!S_ISREG(st.st_mode)) return pvi_fail(s->ctx, PV_E_IO, "%s: not a regular file", s->path);
-    if (st.st_size == 0) return pvi_fail(s->ctx, PV_E_FORMAT, "%s: empty file", s->path);
+    s->piped = strcmp(s->path, "-") == 0 && (!S_ISREG(st.st_mode) || lseek(s->fd, 0, SEEK_CUR) != 0);
+    if (!S_ISREG(st.st_mode) && !s->piped) return pvi_fail(s->ctx, PV_E_IO, "%s: not a regular file", s->path);
+    if (S_ISREG(st.st_mode) && st.st_size == 0) return pvi_fail(s->ctx, PV_E_FORMAT, "%s: empty file", s->path);
     s->size = st.st_size;
-    const ssize_t n = pread(s->fd, s->peek, PEEK, 0);
-    if (n < 0) return pvi_fail(s->ctx, PV_E_IO, "%s: %s", s->path, strerror(errno));
+    s->kind = s->piped ? PIPE : PLAIN;
+    const ssize_t n = s->piped ? (ssize_t)read_pipe(s, (char *)s->peek, PEEK) : pread(s->fd, s->peek, PEEK, 0);
+    if (n < 0 || s->trouble != NONE)
+        return pvi_fail(s->ctx, PV_E_IO, "%s: %s", s->path, strerror(s->piped ? s->err : errno));
+    if (n == 0) return pvi_fail(s->ctx, PV_E_FORMAT, "%s: empty", s->path);
     s->peek_len = (size_t)n;
     if (n >= 2 && s->peek[0] == 0x1f && s->peek[1] == 0x8b) s->kind = GZ;
     else if (n >= 4 && memcmp(s->peek, "BZh", 3) == 0 && s->peek[3] >= '1' && s->peek[3] <= '9') s->kind = BZ;
@@ -274,6 +299,11 @@ static pv_status open_compressed(pvi_source *s)
     s->pool = pvi_alloc(s->ctx, s->pool_size);
     s->input = pvi_alloc(s->ctx, INPUT);
     if (!s->pool || !s->input) return pvi_nomem(s->ctx);
+    if (s->piped) { /* what was looked at comes no more */
+        memcpy(s->input, s->peek, s->peek_len);
+        s->in_len = s->peek_len;
+        s->ended = false;
+    }
     s->peek_len = inflate_some(s, (char *)s->peek, PEEK);
     if (s->peek_len > 0) return PV_OK;
     return s->trouble != NONE ? complain(s) : pvi_fail(s->ctx, PV_E_FORMAT, "%s: empty once decompressed", s->path);
@@ -286,14 +316,14 @@ pv_status pvi_source_open(pv_ctx *ctx, const char *path, double expansion, pvi_s
     if (!s) return pvi_nomem(ctx);
     s->ctx = ctx;
     s->expansion = expansion;
-    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    s->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const int e = errno;
     s->path = pvi_strdup(ctx, path);
     pv_status st = PV_OK;
     if (!s->path) st = pvi_nomem(ctx);
     else if (s->fd < 0) st = pvi_fail(ctx, PV_E_IO, "%s: %s", path, strerror(e));
     else st = check_kind(s);
-    if (st == PV_OK && s->kind != PLAIN) st = open_compressed(s);
+    if (st == PV_OK && s->kind != PLAIN && s->kind != PIPE) st = open_compressed(s);
     if (st == PV_OK) *out = s;
     else pvi_source_close(s);
     return st;
@@ -320,18 +350,24 @@ const uint8_t *pvi_source_peek(const pvi_source *s, size_t *n)
     return s->peek;
 }
 
+bool pvi_source_damaged(const pvi_source *s)
+{
+    return s->trouble == CORRUPT;
+}
+
 bool pvi_source_plain(const pvi_source *s)
 {
-    return s->kind == PLAIN;
+    return s->kind == PLAIN || s->kind == PIPE;
 }
 
 double pvi_source_most(const pvi_source *s)
 {
+    if (s->piped) return INFINITY;
     if (s->kind == PLAIN) return (double)(s->size - s->at);
     return fmax(FREE_BYTES, s->expansion * (double)s->size);
 }
 
 double pvi_source_fraction(const pvi_source *s)
 {
-    return (double)s->at / (double)s->size;
+    return s->piped ? 0.0 : (double)s->at / (double)s->size;
 }

@@ -59,15 +59,15 @@ static pv_status write_rows(pv_ctx *ctx, const char *path, uint64_t *seed, const
     double x[COLUMNS];
     const pv_status s = pvi_atomic_open(ctx, path, &a);
     if (s != PV_OK) return s;
-    for (int i = 0; i < COLUMNS; i++) fprintf(a.f, "x%d,", i + 1);
-    fputs("class\n", a.f);
+    for (int i = 0; i < COLUMNS; i++) pvi_atomic_fmt(&a, "x%d,", i + 1);
+    pvi_atomic_fmt(&a, "class\n");
     for (int64_t r = 0; r < rows; r++) {
         const int label = draw_row(seed, q, x);
         for (int i = 0; i < COLUMNS; i++) { /* no decimal point of some language */
             const long t = lrint(1000.0 * fmin(fmax(x[i], -BOUND), BOUND));
-            fprintf(a.f, "%s%ld.%03ld,", t < 0 ? "-" : "", labs(t) / 1000, labs(t) % 1000);
+            pvi_atomic_fmt(&a, "%s%ld.%03ld,", t < 0 ? "-" : "", labs(t) / 1000, labs(t) % 1000);
         }
-        fprintf(a.f, "%c\n", 'a' + label);
+        pvi_atomic_fmt(&a, "%c\n", 'a' + label);
     }
     return pvi_atomic_commit(&a);
 }

@@ -1,7 +1,7 @@
 /* metrics.c - accuracy, log loss, AUC, confusion, calibration; error of real predictions.
  *
  * Two classes, labels y = -1, +1, margin m (the log odds of +1):
- *   (1)  predicted +1 iff m > 0;   (2)  log loss = mean of log(1 + exp(-y m));   (3)  p(+1) = 1/(1 + exp(-m))
+ *   (1)  predicted +1 iff m > cut;   (2)  log loss = mean of log(1 + exp(-y m));   (3)  p(+1) = 1/(1 + exp(-m))
  * k classes, labels 0..k-1, logits l:
  *   (4)  predicted argmax l, the lowest index on a tie;   (5)  log p_c = l_c - log sum_j exp(l_j);
  *        log loss = mean of -log p_y;   (6)  AUC = mean over the classes that have both members and others
@@ -78,7 +78,7 @@ static void precision_recall(pvi_metrics *m)
     if (hit + miss > 0.0) m->f1 = 2.0 * hit / (2.0 * hit + false_alarm + miss);
 }
 
-static pv_status two_classes(pv_ctx *ctx, pvi_metrics *m, const float *score, const float *y)
+static pv_status two_classes(pv_ctx *ctx, pvi_metrics *m, const float *score, const float *y, double cut)
 {
     int64_t per_class[2] = { 0, 0 };
     uint8_t *positive = pvi_alloc(ctx, (size_t)m->rows);
@@ -91,7 +91,7 @@ static pv_status two_classes(pv_ctx *ctx, pvi_metrics *m, const float *score, co
         if (!(y[i] == 1.0f || y[i] == -1.0f)) s = bad_label(ctx, i, y[i], 2);
         else if (!isfinite(margin)) s = bad_score(ctx, i);
         if (s != PV_OK) break;
-        tally(m, per_class, positive[i], margin > 0.0);  /* (1) */
+        tally(m, per_class, positive[i], margin > cut);  /* (1) */
         m->log_loss += softplus(-(double)y[i] * margin); /* (2) */
         tally_bin(m, sigmoid(margin), positive[i]);      /* (3) */
     }
@@ -209,7 +209,7 @@ static pv_status real_labels(pv_ctx *ctx, pvi_metrics *m, const float *score, co
 /* ---- entry ----------------------------------------------------------------------------------------- */
 
 pv_status pvi_metrics_compute(pv_ctx *ctx, const pv_domain *dom, int64_t n, const float *score, const float *y,
-                              pvi_metrics *m)
+                              double cut, pvi_metrics *m)
 {
     const int64_t k = dom->classes;
     *m = (pvi_metrics) { .rows = n,
@@ -229,7 +229,7 @@ pv_status pvi_metrics_compute(pv_ctx *ctx, const pv_domain *dom, int64_t n, cons
     }
     if (k <= PVI_CONFUSION_MAX && !(m->confusion = pvi_alloc(ctx, (size_t)(k * k) * sizeof *m->confusion)))
         return pvi_nomem(ctx);
-    const pv_status s = k == 2 ? two_classes(ctx, m, score, y) : k_classes(ctx, m, score, y);
+    const pv_status s = k == 2 ? two_classes(ctx, m, score, y, cut) : k_classes(ctx, m, score, y);
     if (s != PV_OK) pvi_metrics_free(ctx, m);
     return s;
 }
@@ -310,10 +310,10 @@ void pvi_metrics_write(const pvi_metrics *m, char *const *class_names, pvi_jw *w
 }
 
 pv_status pvi_metrics_json(pv_ctx *ctx, const pv_domain *dom, char *const *class_names, int64_t n, const float *score,
-                           const float *y, pvi_jw *w)
+                           const float *y, double cut, pvi_jw *w)
 {
     pvi_metrics m;
-    const pv_status s = pvi_metrics_compute(ctx, dom, n, score, y, &m);
+    const pv_status s = pvi_metrics_compute(ctx, dom, n, score, y, cut, &m);
     if (s != PV_OK) return s;
     pvi_metrics_write(&m, class_names, w);
     pvi_metrics_free(ctx, &m);

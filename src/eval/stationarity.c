@@ -5,9 +5,11 @@
  *   (2)  projected gradient        ||x - x+|| / gamma,  x+ = argmin_{u in C} <g, u> + r(u) + D(u, x)/gamma,
  *        the generalised gradient mapping; D = ||u - x||^2/2 or the Bregman divergence of a mirror map
  *   (3)  Frank-Wolfe gap           max_{v in C} <v - x, -(g + r'(x))>, by the linear oracle; zero iff stationary
- *   (4)  lambda_min                smallest Ritz value of at most KRYLOV Lanczos steps from a fixed start, every new
- *        vector made orthogonal to all earlier ones twice: never below lambda_min, and above it by little when d is
- *        large
+ *   (4)  lambda_min                smallest Ritz value t of at most KRYLOV Lanczos steps from a fixed start, every
+ *        new vector made orthogonal to all earlier ones twice: never below lambda_min, and equal to it for
+ *        d <= KRYLOV.  Its vector u has the residual ||A u - t u|| = beta_k |s_k|, s_k the last component of the
+ *        eigenvector of the tridiagonal matrix: some eigenvalue lies within so much of t.  Memory is KRYLOV + 1
+ *        vectors, whatever d.
  *
  * NOT PRIVATE.  Computed from an un-noised gradient, each of these numbers depends on the rows without any noise.
  * They are diagnostics that must be asked for and must be marked wherever they appear.
@@ -21,7 +23,7 @@
 static void full_gradient(const pv_problem *p, const double *x, const double *g, double *work)
 {
     memcpy(work, g, (size_t)p->d * sizeof *g);
-    if (p->reg) p->reg->grad(p->reg_cfg, x, work, p->d);
+    if (p->reg) pvi_penalty_grad(p, x, work);
 }
 
 double pvi_gradient_norm(const pv_problem *p, const double *x, const double *g, double *work)
@@ -77,7 +79,8 @@ static double orthogonalize(int64_t d, int64_t k, const double *Q, double *v)
     return pvi_norm2(v, d);
 }
 
-double pvi_lowest_eigenvalue(int64_t d, pvi_product product, void *arg, double *work)
+double pvi_lowest_eigenvalue(int64_t d, pvi_product product, void *arg, double *work, double *vector,
+                             double *residual)
 {
     const int64_t most = krylov(d);
     double *Q = work, *T = Q + (most + 1) * d, *value = T + most * most, beta = 0.0;
@@ -97,5 +100,10 @@ double pvi_lowest_eigenvalue(int64_t d, pvi_product product, void *arg, double *
         T[k * most + k - 1] = T[(k - 1) * most + k] = beta;
     }
     for (int64_t i = 0; i < k; i++) memmove(T + i * k, T + i * most, (size_t)k * sizeof *T);
-    return pvi_eigen(k, T, value, value + most) == PV_OK ? value[0] : (double)NAN;
+    if (pvi_eigen(k, T, value, value + most) != PV_OK) return *residual = (double)NAN;
+    memset(vector, 0, (size_t)d * sizeof *vector);
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < d; j++) vector[j] += T[i] * Q[i * d + j];
+    *residual = beta * fabs(T[k - 1]);
+    return value[0];
 }

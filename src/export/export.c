@@ -156,6 +156,7 @@ static pv_status fill_input(pvi_export *e)
     fact_f64(e, "bias_column", e->row.bias);
     fact_f64(e, "row_norm", e->row.radius);
     fact(e, "norm", norm[e->row.norm]);
+    if (e->row.curves.ramp) fact_f64(e, "row_factor", e->row.curves.factor);
     const pv_status s = fact_image(e, "pixels", e->row.pixels);
     return s == PV_OK ? fact_image(e, "image", (pvi_hwc) { dom->height, dom->width, dom->channels }) : s;
 }

@@ -2,6 +2,7 @@
  * in. */
 #ifndef PVI_EXPORT_H
 #define PVI_EXPORT_H
+#include "data/load.h"
 #include "model/net.h"
 #include "cert/cert.h"
 #include "export/model_file.h"
@@ -25,6 +26,8 @@ typedef struct pvi_row_rule {
     int64_t norm;         /* 0 clip, 1 unit, 2 max: order of data.norm */
     const char *encoding; /* how a raw row becomes x: table, rows, image or scatter (docs/export.md) */
     const char *what;     /* the same in a sentence */
+    pvi_ramps curves;     /* of numbers of a table; columns are then those of the features they make */
+    pvi_units_of raw;     /* x has numbers in their own units; features 0: encoded ones */
     pvi_hwc pixels;       /* scatter: the images before the transform; height 0: none */
 } pvi_row_rule;
 
@@ -52,5 +55,6 @@ void pvi_export_name(const pvi_export *e, int64_t layer, char name[32]); /* net:
 /* Whole files as bytes. */
 void pvi_onnx_write(const pvi_export *e, pvi_str *out);
 void pvi_npz_write(const pvi_export *e, pvi_str *out);
+void pvi_npy_write(const pvi_export *e, pvi_str *out);
 void pvi_safetensors_write(const pvi_export *e, pvi_str *out);
 #endif

@@ -44,7 +44,8 @@ static uint64_t get_u64(const uint8_t *in)
 static void write_domain(pvi_jw *w, const pv_domain *dom)
 {
     pvi_jw_open(w, "domain", '{');
-    pvi_jw_i64(w, "rows", dom->n);
+    pvi_jw_i64(w, dom->unit_rows ? "persons" : "rows", dom->n);
+    if (dom->unit_rows) pvi_jw_i64(w, "rows_per_person", dom->unit_rows);
     pvi_jw_i64(w, "columns", dom->p);
     pvi_jw_f64(w, "row_norm", dom->row_norm);
     pvi_jw_i64(w, "classes", dom->classes);
@@ -73,6 +74,7 @@ static void write_header(pvi_jw *w, const pvi_model_file *m)
     }
     pvi_jw_str(w, "settings", m->settings);
     pvi_jw_str(w, "schema", m->schema);
+    if (m->noise > 0.0) pvi_jw_f64(w, "noise_at_most", m->noise); /* files of before have none */
     pvi_jw_close(w, '}');
     pvi_str_puts(w->out, "\n");
 }
@@ -116,7 +118,11 @@ static bool read_image(const pvi_json *dom, pv_domain *out)
 
 static bool read_domain(const pvi_json *dom, pv_domain *out)
 {
-    return pvi_json_i64(pvi_json_get(dom, "rows"), &out->n) && pvi_json_i64(pvi_json_get(dom, "columns"), &out->p) &&
+    const pvi_json *persons = pvi_json_get(dom, "persons");
+    if (persons && !(pvi_json_i64(pvi_json_get(dom, "rows_per_person"), &out->unit_rows) && out->unit_rows >= 1))
+        return false;
+    return pvi_json_i64(persons ? persons : pvi_json_get(dom, "rows"), &out->n) &&
+           pvi_json_i64(pvi_json_get(dom, "columns"), &out->p) &&
            pvi_json_i64(pvi_json_get(dom, "classes"), &out->classes) && f64_field(dom, "row_norm", &out->row_norm) &&
            f64_field(dom, "y_lo", &out->y_lo) && f64_field(dom, "y_hi", &out->y_hi) && out->n >= 0 && out->p >= 0 &&
            out->classes >= 0 && out->row_norm >= 0.0 && out->y_lo <= out->y_hi && read_image(dom, out);
@@ -161,6 +167,8 @@ static pv_status read_header(header *h, const char *text, size_t len)
         !text_field(root, "settings", &h->m->settings) || !h->m->settings ||
         !text_field(root, "schema", &h->m->schema))
         return bad_header(h, "a field of the header is missing");
+    if (pvi_json_get(root, "noise_at_most") && !(f64_field(root, "noise_at_most", &h->m->noise) && h->m->noise > 0.0))
+        return bad_header(h, "noise_at_most");
     if (!read_domain(pvi_json_get(root, "domain"), &h->m->domain)) return bad_header(h, "domain");
     return read_class_names(h, pvi_json_get(root, "class_names"));
 }
@@ -187,12 +195,21 @@ static void hash_block(void *hasher, const void *data, size_t size)
     pvi_hash_add(hasher, data, size);
 }
 
+void pvi_weights_digest(const double *w, int64_t d, char hex[65])
+{
+    uint8_t hash[PVI_HASH_SIZE];
+    pvi_hasher h;
+    pvi_hash_begin(&h, NULL, 0);
+    each_block(w, d, hash_block, &h);
+    pvi_hash_end(&h, hash);
+    pvi_hex(hash, sizeof hash, hex);
+}
+
 pv_status pvi_model_digests(pv_ctx *ctx, const pvi_model_file *m, char header_hex[65], char weights_hex[65])
 {
     pvi_str head = { .ctx = ctx };
     pvi_jw w = { .out = &head, .indent = 1 };
     uint8_t hash[PVI_HASH_SIZE];
-    pvi_hasher h;
 
     write_header(&w, m);
     const bool failed = head.failed;
@@ -200,10 +217,7 @@ pv_status pvi_model_digests(pv_ctx *ctx, const pvi_model_file *m, char header_he
     pvi_str_free(&head);
     if (failed) return pvi_nomem(ctx);
     pvi_hex(hash, sizeof hash, header_hex);
-    pvi_hash_begin(&h, NULL, 0);
-    each_block(m->w, m->d, hash_block, &h);
-    pvi_hash_end(&h, hash);
-    pvi_hex(hash, sizeof hash, weights_hex);
+    pvi_weights_digest(m->w, m->d, weights_hex);
     return PV_OK;
 }
 
@@ -255,64 +269,78 @@ static pv_status bind(pv_ctx *ctx, const char *path, const char *cert, size_t le
     return s;
 }
 
-static void emit(FILE *f, pvi_hasher *h, const void *data, size_t size)
-{
-    pvi_hash_add(h, data, size);
-    if (fwrite(data, 1, size, f) != size) { /* the stream keeps the error; commit reports it */
-    }
-}
-
-typedef struct sink {
-    FILE *f;
-    pvi_hasher *h;
+typedef struct sink { /* a file, or bytes in memory */
+    pvi_atomic *f;
+    pvi_str *bytes;
+    pvi_hasher h;
 } sink;
 
-static void emit_block(void *user, const void *data, size_t size)
+static void put(sink *s, const void *data, size_t size)
 {
-    const sink *s = user;
-    emit(s->f, s->h, data, size);
+    if (s->bytes) pvi_str_add(s->bytes, data, size);
+    else pvi_atomic_put(s->f, data, size);
 }
 
-static void emit_model(FILE *f, const pvi_model_file *m, const pvi_str *head)
+static void emit(void *user, const void *data, size_t size)
+{
+    sink *s = user;
+    pvi_hash_add(&s->h, data, size);
+    put(s, data, size);
+}
+
+static void emit_model(sink *to, const pvi_model_file *m, const pvi_str *head)
 {
     uint8_t prefix[PREFIX], hash[PVI_HASH_SIZE];
     const size_t cert_len = strlen(m->certificate);
-    pvi_hasher h;
 
     memcpy(prefix, pvi_model_magic, sizeof pvi_model_magic);
     put_u64(prefix + 8, VERSION);
     put_u64(prefix + 16, head->len);
     put_u64(prefix + 24, cert_len);
     put_u64(prefix + 32, (uint64_t)m->d);
-    pvi_hash_begin(&h, NULL, 0);
-    emit(f, &h, prefix, sizeof prefix);
-    emit(f, &h, head->s, head->len);
-    emit(f, &h, m->certificate, cert_len);
-    each_block(m->w, m->d, emit_block, &(sink) { f, &h });
-    pvi_hash_end(&h, hash);
-    if (fwrite(hash, 1, sizeof hash, f) != sizeof hash) { /* as in emit */
-    }
+    pvi_hash_begin(&to->h, NULL, 0);
+    emit(to, prefix, sizeof prefix);
+    emit(to, head->s, head->len);
+    emit(to, m->certificate, cert_len);
+    each_block(m->w, m->d, emit, to);
+    pvi_hash_end(&to->h, hash);
+    put(to, hash, sizeof hash);
+}
+
+/* What is to be written, looked through, and its header. */
+static pv_status prepare(pv_ctx *ctx, const char *path, pvi_model_file *m, pvi_str *head)
+{
+    pvi_jw w = { .out = head, .indent = 1 };
+    pv_status s = check_model(ctx, path, m);
+    if (s == PV_OK) s = bind(ctx, path, m->certificate, strlen(m->certificate), m);
+    if (s != PV_OK) return s;
+    write_header(&w, m);
+    return head->failed ? pvi_nomem(ctx) : PV_OK;
 }
 
 pv_status pvi_model_write(pv_ctx *ctx, const char *path, const pvi_model_file *model)
 {
     pvi_model_file m = *model;
     pvi_str head = { .ctx = ctx };
-    pvi_jw w = { .out = &head, .indent = 1 };
     pvi_atomic file;
-
-    pv_status s = check_model(ctx, path, &m);
-    if (s == PV_OK) s = bind(ctx, path, m.certificate, strlen(m.certificate), &m);
-    if (s != PV_OK) return s;
-    write_header(&w, &m);
-    if (head.failed) s = pvi_nomem(ctx);
+    pv_status s = prepare(ctx, path, &m, &head);
     if (s == PV_OK) s = pvi_atomic_open(ctx, path, &file);
     if (s == PV_OK) {
-        emit_model(file.f, &m, &head);
+        emit_model(&(sink) { .f = &file }, &m, &head);
         s = pvi_atomic_commit(&file);
     }
     pvi_str_free(&head);
     return s;
+}
+
+pv_status pvi_model_to_bytes(pv_ctx *ctx, const pvi_model_file *model, pvi_str *out)
+{
+    pvi_model_file m = *model;
+    pvi_str head = { .ctx = ctx };
+    const pv_status s = prepare(ctx, "model", &m, &head);
+    if (s == PV_OK) emit_model(&(sink) { .bytes = out }, &m, &head);
+    pvi_str_free(&head);
+    return s != PV_OK ? s : out->failed ? pvi_nomem(ctx) : PV_OK;
 }
 
 /* ---- reading -------------------------------------------------------------------------------------------- */
@@ -341,13 +369,38 @@ static pv_status read_prefix(pv_ctx *ctx, const char *path, const uint8_t *p, si
 typedef struct source {
     pv_ctx *ctx;
     const char *path;
-    FILE *f; /* owned by pvi_model_read */
+    int fd;            /* owned by pvi_model_read; unless `at`: bytes in memory */
+    const uint8_t *at; /* the next of them */
+    size_t left;
     pvi_hasher hash;
 } source;
 
+/* As many bytes as there are, up to `size`. */
+static size_t read_some(const source *in, char *out, size_t size)
+{
+    size_t got = 0;
+    while (got < size) {
+        const ssize_t n = read(in->fd, out + got, size - got);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        got += (size_t)n;
+    }
+    return got;
+}
+
+static size_t get(source *in, void *out, size_t size)
+{
+    if (!in->at) return read_some(in, out, size);
+    if (size > in->left) size = in->left;
+    if (size) memcpy(out, in->at, size);
+    in->at += size;
+    in->left -= size;
+    return size;
+}
+
 static pv_status take(source *in, void *out, size_t size)
 {
-    if (fread(out, 1, size, in->f) != size)
+    if (get(in, out, size) != size)
         return pvi_fail(in->ctx, PV_E_FORMAT, "%s: damaged model file: it ends early", in->path);
     pvi_hash_add(&in->hash, out, size);
     return PV_OK;
@@ -381,7 +434,7 @@ static pv_status check_hash(source *in)
 {
     uint8_t want[PVI_HASH_SIZE], got[PVI_HASH_SIZE];
     pvi_hash_end(&in->hash, want);
-    if (fread(got, 1, sizeof got, in->f) != sizeof got || memcmp(want, got, sizeof got) != 0)
+    if (get(in, got, sizeof got) != sizeof got || memcmp(want, got, sizeof got) != 0)
         return pvi_fail(in->ctx, PV_E_FORMAT, "%s: damaged model file: the checksum does not match", in->path);
     return PV_OK;
 }
@@ -401,36 +454,48 @@ static pv_status read_body(source *in, pv_arena *a, const lengths *n, pvi_model_
     return s == PV_OK ? compare_header(&h, head, (size_t)n->header) : s;
 }
 
-static pv_status open_model(source *in, lengths *n)
+static pv_status read_all(source *in, pv_arena *a, uint64_t size, pvi_model_file *out)
 {
     uint8_t prefix[PREFIX] = { 0 };
-    struct stat st;
-    if (fstat(fileno(in->f), &st) != 0) return pvi_fail(in->ctx, PV_E_IO, "%s: %s", in->path, strerror(errno));
-    if (!S_ISREG(st.st_mode)) return pvi_fail(in->ctx, PV_E_IO, "%s: not a regular file", in->path);
-    const size_t got = fread(prefix, 1, sizeof prefix, in->f);
+    lengths n = { 0 };
+    const size_t got = get(in, prefix, sizeof prefix);
     pvi_hash_begin(&in->hash, NULL, 0);
     pvi_hash_add(&in->hash, prefix, sizeof prefix);
-    return read_prefix(in->ctx, in->path, prefix, got, (uint64_t)st.st_size, n);
+    pv_status s = read_prefix(in->ctx, in->path, prefix, got, size, &n);
+    if (s == PV_OK) s = read_body(in, a, &n, out);
+    if (s != PV_OK) memset(out, 0, sizeof *out);
+    return s;
+}
+
+static pv_status size_of(const source *in, uint64_t *size)
+{
+    struct stat st;
+    if (fstat(in->fd, &st) != 0) return pvi_fail(in->ctx, PV_E_IO, "%s: %s", in->path, strerror(errno));
+    if (!S_ISREG(st.st_mode)) return pvi_fail(in->ctx, PV_E_IO, "%s: not a regular file", in->path);
+    *size = (uint64_t)st.st_size;
+    return PV_OK;
 }
 
 pv_status pvi_model_read(pv_ctx *ctx, pv_arena *a, const char *path, pvi_model_file *out)
 {
     source in = { .ctx = ctx, .path = path };
-    lengths n = { 0 };
+    uint64_t size = 0;
 
     memset(out, 0, sizeof *out);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block: it is refused */
-    if (fd >= 0) in.f = fdopen(fd, "rb");
-    if (!in.f) {
-        const int e = errno;
-        if (fd >= 0) close(fd);
-        return pvi_fail(ctx, PV_E_IO, "%s: %s", path, strerror(e));
-    }
-    pv_status s = open_model(&in, &n);
-    if (s == PV_OK) s = read_body(&in, a, &n, out);
-    fclose(in.f);
-    if (s != PV_OK) memset(out, 0, sizeof *out);
+    in.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block: it is refused */
+    if (in.fd < 0) return pvi_fail(ctx, PV_E_IO, "%s: %s", path, strerror(errno));
+    pv_status s = size_of(&in, &size);
+    if (s == PV_OK) s = read_all(&in, a, size, out);
+    close(in.fd);
     return s;
+}
+
+pv_status pvi_model_of_bytes(pv_ctx *ctx, pv_arena *a, const char *name, const void *bytes, size_t size,
+                             pvi_model_file *out)
+{
+    source in = { .ctx = ctx, .path = name, .fd = -1, .at = bytes, .left = size };
+    memset(out, 0, sizeof *out);
+    return read_all(&in, a, size, out);
 }
 
 /* ---- copying ------------------------------------------------------------------------------------------------ */

@@ -8,6 +8,9 @@
  *   (2) row = f u,  s = f/m, the factor of the row; m comes first so that no square leaves the range of a float
  *   (3) linear: score = weight row + s bias;   network: its input is scale (row, s b), without s b for images.
  * The library enforces (1) in double with a margin of 2^-22, so results agree to about 10^-6, not to the last bit.
+ *   (4) tables with curves (pvi_ramps): v_j = min(max(min((x_i - t) a, (x_i - t') a'), 0), 1), and s = f, m = 1 are
+ *       constants, since all rows have one norm
+ *   (5) raw numbers (pvi_units_of): x is first min(max((x - from) slope, 0), 1) - center, or `absent` where it is NaN
  *
  * Outputs: score [n, k] and, for classes, probability [n, k].  k = 1: the margin of the second of two classes, and
  * its sigmoid.  k > 1: one number per class, and their softmax; a network has k = 2 for two classes.
@@ -161,6 +164,10 @@ static void node(graph *g, const char *op, const char *a, const char *b, const c
 
 static const attr along_row[] = { { "axes", ATTR_INTS, 0, 1, { 1 } }, { "keepdims", ATTR_INT, 0, 1, { 1 } }, { 0 } };
 
+static const attr along_image[] = { { "axes", ATTR_INTS, 0, 3, { 1, 2, 3 } },
+                                    { "keepdims", ATTR_INT, 0, 1, { 1 } },
+                                    { 0 } };
+
 /* The smallest normal float: rows of zeros are divided by it. */
 #define LEAST 0x1p-126
 
@@ -178,12 +185,39 @@ static void length(graph *g)
     node(g, "Max", g->last, scalar(g, "one", 1.0), NULL, "q", NULL);
 }
 
+static void raw_line(graph *g, const char *name, const double *v)
+{
+    tensor(g, name, 2, (const int64_t[]) { 1, g->e->row.raw.features }, v, g->e->row.raw.features);
+}
+
+/* (5): leaves "encoded". */
+static void from_raw(graph *g)
+{
+    const pvi_units_of *r = &g->e->row.raw;
+    raw_line(g, "from", r->from);
+    raw_line(g, "slope", r->slope);
+    raw_line(g, "raw_center", r->center);
+    raw_line(g, "absent", r->absent);
+    node(g, "IsNaN", "x", NULL, NULL, "missing", NULL);
+    node(g, "Sub", "x", "from", NULL, NULL, NULL);
+    node(g, "Mul", g->last, "slope", NULL, NULL, NULL);
+    node(g, "Max", g->last, scalar(g, "zero", 0.0), NULL, NULL, NULL);
+    node(g, "Min", g->last, scalar(g, "one", 1.0), NULL, NULL, NULL);
+    node(g, "Sub", g->last, "raw_center", NULL, NULL, NULL);
+    node(g, "Where", "missing", "absent", g->last, "encoded", NULL);
+}
+
+static const char *input(const graph *g)
+{
+    return g->e->row.raw.features ? "encoded" : "x";
+}
+
 /* (1), (2): leaves "row", "f" and "m". */
 static void row_rule(graph *g)
 {
     const pvi_row_rule *r = &g->e->row;
     const bool unit = r->norm == 1, max = r->norm == 2, center = r->center != 0.0 && r->by_graph;
-    const char *v = center ? "v" : "x", *radius = scalar(g, "radius", r->radius);
+    const char *v = center ? "v" : input(g), *radius = scalar(g, "radius", r->radius);
     if (center) node(g, "Sub", "x", scalar(g, "center", r->center), NULL, v, NULL);
     node(g, "Abs", v, NULL, NULL, NULL, NULL);
     node(g, "ReduceMax", g->last, NULL, NULL, NULL, along_row);
@@ -195,9 +229,49 @@ static void row_rule(graph *g)
     node(g, "Mul", "u", "f", NULL, "row", NULL);
 }
 
+/* A constant of each ramp, as one line. */
+static void ramp_line(graph *g, const char *name, int which, bool slope)
+{
+    const pvi_ramps *c = &g->e->row.curves;
+    double *v = pv_arena_f64(g->e->arena, c->wide);
+    if (!v) {
+        g->nodes.failed = true;
+        return;
+    }
+    for (int64_t j = 0; j < c->wide; j++) v[j] = slope ? c->ramp[j].slope[which] : c->ramp[j].at[which];
+    tensor(g, name, 2, (const int64_t[]) { 1, c->wide }, v, c->wide);
+}
+
+/* (4): leaves "row" and "f". */
+static void curves(graph *g)
+{
+    static const char *const at[2] = { "left", "right" }, *const slope[2] = { "left_slope", "right_slope" },
+                             *const side[2] = { "rising", "falling" };
+    const attr columns[] = { { "axis", ATTR_INT, 0, 1, { 1 } }, { 0 } };
+    const pvi_ramps *c = &g->e->row.curves;
+    int64_t *from = pv_arena_get(g->e->arena, sizeof *from * (size_t)c->wide);
+    if (!from) {
+        g->nodes.failed = true;
+        return;
+    }
+    for (int64_t j = 0; j < c->wide; j++) from[j] = c->ramp[j].from;
+    shape(g, "column", c->wide, from);
+    node(g, "Gather", input(g), "column", NULL, "value", columns);
+    for (int k = 0; k < 2; k++) {
+        ramp_line(g, at[k], k, false);
+        ramp_line(g, slope[k], k, true);
+        node(g, "Sub", "value", at[k], NULL, NULL, NULL);
+        node(g, "Mul", g->last, slope[k], NULL, side[k], NULL);
+    }
+    node(g, "Min", side[0], side[1], scalar(g, "one", 1.0), NULL, NULL);
+    node(g, "Max", g->last, scalar(g, "zero", 0.0), NULL, NULL, NULL);
+    node(g, "Mul", g->last, scalar(g, "f", c->factor), NULL, "row", NULL);
+}
+
 /* (2), where there is a constant column. */
 static const char *row_factor(graph *g)
 {
+    if (g->e->row.curves.ramp) return scalar(g, "f", g->e->row.curves.factor);
     node(g, "Div", "f", "m", NULL, "s", NULL);
     return g->last;
 }
@@ -252,8 +326,21 @@ static void pool(graph *g, const pvi_layer *l)
 {
     const attr a[] = { { "kernel_shape", ATTR_INTS, 0, 2, { l->kernel, l->kernel } },
                        { "strides", ATTR_INTS, 0, 2, { l->stride, l->stride } },
+                       { "pads", ATTR_INTS, 0, 4, { l->pad_top, l->pad_left, l->pad_bottom, l->pad_right } },
                        { 0 } };
+    /* what is padded is left out of the mean: count_include_pad is 0 unless said */
     node(g, l->kind == PVI_LAYER_MAXPOOL ? "MaxPool" : "AveragePool", g->last, NULL, NULL, NULL, a);
+}
+
+/* ONNX divides alpha by the channels of the window as well. */
+static void lrn(graph *g, const pvi_layer *l)
+{
+    const attr a[] = { { "alpha", ATTR_FLOAT, PVI_LRN_ALPHA, 0, { 0 } },
+                       { "beta", ATTR_FLOAT, PVI_LRN_BETA, 0, { 0 } },
+                       { "bias", ATTR_FLOAT, 1.0, 0, { 0 } },
+                       { "size", ATTR_INT, 0, 1, { 2 * l->radius + 1 } },
+                       { 0 } };
+    node(g, "LRN", g->last, NULL, NULL, NULL, a);
 }
 
 /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
@@ -280,7 +367,7 @@ static void relu(graph *g)
     if (!(g->e->hidden > 0.0)) return;
     const char *radius = scalar(g, "hidden_radius", g->e->hidden);
     snprintf(x, sizeof x, "%s", g->last);
-    node(g, "ReduceL2", x, NULL, NULL, NULL, along_row);
+    node(g, "ReduceL2", x, NULL, NULL, NULL, g->image ? along_image : along_row);
     node(g, "Max", g->last, radius, NULL, NULL, NULL);
     node(g, "Div", radius, g->last, NULL, NULL, NULL);
     node(g, "Mul", x, g->last, NULL, NULL, NULL);
@@ -330,7 +417,8 @@ static void layer(graph *g, int64_t i)
     pvi_export_name(g->e, i, name);
     snprintf(w, sizeof w, "%s.weight", name);
     snprintf(b, sizeof b, "%s.bias", name);
-    const bool window = l->kind == PVI_LAYER_CONV || l->kind == PVI_LAYER_MAXPOOL || l->kind == PVI_LAYER_AVGPOOL;
+    const bool window = l->kind == PVI_LAYER_CONV || l->kind == PVI_LAYER_MAXPOOL || l->kind == PVI_LAYER_AVGPOOL ||
+                        l->kind == PVI_LAYER_LRN;
     if (window) as_image(g, name);
     if (l->kind == PVI_LAYER_DENSE || l->kind == PVI_LAYER_FLATTEN) as_vector(g);
     switch (l->kind) {
@@ -341,6 +429,8 @@ static void layer(graph *g, int64_t i)
     case PVI_LAYER_RELU: relu(g); break;
     case PVI_LAYER_TANH: node(g, "Tanh", g->last, NULL, NULL, NULL, NULL); break;
     case PVI_LAYER_GELU: gelu(g); break;
+    case PVI_LAYER_SIGMOID: node(g, "Sigmoid", g->last, NULL, NULL, NULL, NULL); break;
+    case PVI_LAYER_LRN: lrn(g, l); break;
     case PVI_LAYER_GROUPNORM: group_norm(g, l, name, w, b); break;
     case PVI_LAYER_FLATTEN: break;
     }
@@ -395,7 +485,9 @@ static void build(graph *g, pvi_str *out)
 {
     const pvi_export *e = g->e;
     const attr classes[] = { { "axis", ATTR_INT, 0, 1, { 1 } }, { 0 } };
-    row_rule(g);
+    if (e->row.raw.features) from_raw(g);
+    if (e->row.curves.ramp) curves(g);
+    else row_rule(g);
     weights(g);
     if (e->net) network(g);
     else linear(g);
@@ -405,7 +497,7 @@ static void build(graph *g, pvi_str *out)
     pvi_str_add(out, g->nodes.s ? g->nodes.s : "", g->nodes.len);
     text(out, 2, "privet");
     pvi_str_add(out, g->init.s ? g->init.s : "", g->init.len);
-    value_info(g, out, 11, "x", e->row.columns);
+    value_info(g, out, 11, "x", e->row.curves.ramp ? e->row.curves.features : e->row.columns);
     value_info(g, out, 12, "score", e->outputs);
     if (probability) value_info(g, out, 12, "probability", e->outputs);
     out->failed |= g->nodes.failed || g->init.failed;

@@ -1,10 +1,11 @@
-/* tensors.c - NPZ and safetensors: the weights as named arrays of doubles, exactly as trained.
+/* tensors.c - NPZ, NPY and safetensors: the weights as named arrays of doubles, exactly as trained.
  *
  * NPZ          a ZIP file whose members are NPY files, stored without compression, and metadata.json
  *   member     "PK\3\4" | version 20 | flags 0 | method 0 | time, date | CRC-32 | size | size | name length | 0 |
  *              name | bytes
  *   directory  "PK\1\2" ... per member, then "PK\5\6" with their number, size and place.  Dates are the earliest ZIP
  *              knows, so equal models give equal files.
+ * NPY          one array: all weights, nothing else
  * safetensors  8 bytes: length of the header | JSON: "__metadata__", then name: dtype, shape, data_offsets | values
  * All numbers are little-endian.  Members of 4 GiB or more would need ZIP64; the caller refuses them. */
 #include "export/export.h"
@@ -123,6 +124,16 @@ static void put_directory(pvi_str *out, const member *m, int64_t n)
     put(out, size, 4);
     put(out, at, 4);
     put(out, 0, 2);
+}
+
+/* All weights in the order of the model file, as optimizer.start takes them.  No room for metadata. */
+void pvi_npy_write(const pvi_export *e, pvi_str *out)
+{
+    double *w = pv_arena_f64(e->arena, e->file->d);
+    const pvi_tensor all = { .dims = 1, .shape = { e->file->d }, .size = e->file->d, .v = w };
+    if (w) memcpy(w, e->file->w, (size_t)e->file->d * sizeof *w);
+    if (w) put_npy(out, &all);
+    else out->failed = true;
 }
 
 void pvi_npz_write(const pvi_export *e, pvi_str *out)

@@ -59,6 +59,17 @@ void pvi_grid_add_times(const float *x, float factor, double spacing, int64_t *a
     }
 }
 
+void pvi_grid_add_f64(const double *x, double spacing, int64_t *acc, int64_t d)
+{
+    const double inverse = 1.0 / spacing;
+    PVI_REQUIRE(pvi_rounds_to_nearest()); /* (1) */
+    for (int64_t j = 0; j < d; j++) {
+        const double y = x[j] * inverse;
+        PVI_REQUIRE(fabs(y) < 0x1p62);
+        acc[j] += llrint(y);
+    }
+}
+
 void pvi_grid_value(const int64_t *acc, double spacing, double scale, double *out, int64_t d)
 {
     for (int64_t j = 0; j < d; j++) out[j] = (double)acc[j] * spacing * scale;

@@ -28,6 +28,8 @@ double pvi_grid_spacing(double clip, int64_t n, double noise_scale, int64_t d);
 void pvi_grid_add(const float *x, double spacing, int64_t *acc, int64_t d);
 /* The same for factor * x; a product of two floats is exact in double, so this is the exact function too. */
 void pvi_grid_add_times(const float *x, float factor, double spacing, int64_t *acc, int64_t d);
+/* The same for doubles, |x[j]| / spacing < 2^62. */
+void pvi_grid_add_f64(const double *x, double spacing, int64_t *acc, int64_t d);
 double pvi_grid_error(double spacing, int64_t d);
 void pvi_grid_value(const int64_t *acc, double spacing, double scale, double *out, int64_t d); /* acc*spacing*scale */
 
@@ -75,10 +77,11 @@ typedef struct pvi_sampler_ops {
     pvi_close (*close)(double rate, int64_t units);
 } pvi_sampler_ops;
 extern const pvi_sampler_ops pvi_full, pvi_poisson, pvi_fixed, pvi_cyclic, pvi_one;
-extern const pvi_sampler_ops *const pvi_samplers[]; /* all of them; NULL ends the list                     */
-/* The first four by number, after auto: a row of the table of settings. */
-#define PVI_SAMPLER_CHOICES "auto|full|poisson|fixed|cyclic"
-const pvi_sampler_ops *pvi_sampler_named(const char *name); /* as certificates do; NULL: none of them      */
+extern const pvi_sampler_ops *const pvi_samplers[];          /* all of them; NULL ends the list                     */
+#define PVI_SAMPLER_CHOICES "auto|full|poisson|fixed|cyclic" /* a row of the table of settings */
+const pvi_sampler_ops *pvi_sampler_chosen(int64_t choice);   /* by its number there, after auto             */
+int64_t pvi_sampler_choice(const pvi_sampler_ops *s);        /* its number there                             */
+const pvi_sampler_ops *pvi_sampler_named(const char *name);  /* as certificates do; NULL: none of them      */
 /* Draws the units of one query in ascending order; out has room for all.  rate: Poisson probability; fixed size:
  * exactly round(rate units) of them; cyclic: consecutive blocks, `number` picks which. */
 void pvi_sample(pv_rng *r, const pvi_sampler_ops *s, double rate, int64_t units, int64_t number, int64_t *out,

@@ -18,7 +18,8 @@
  *               (||v_k||_1 where
  *           rows are bounded in their largest value): a score moves by A Delta, plus the rounding of the inner
  *           product and of
- *           (1), h of the scale that follows; scale = 2 z times all that, z = 1 / epsilon.
+ *           (1), h of the scale that follows; scale = 2 z times all that, z = 1 / epsilon.  Where a schedule has
+ *           releases of more noise, h is that of the noisiest.
  * Time      one pass for the maximum, one for the noise; no branch on a score or a draw.  The second pass depends on
  *           the gap and on extreme U_i, hardly on the scores: P(gap <= a) <= a whatever they are, by the lack of
  *           memory of exponential clocks of rates exp(q_i / scale), which is what (2) is a race of.
@@ -186,7 +187,7 @@ static pv_status plan(pv_noise *n, pv_ctx *ctx)
     const double A = (n->max_norm ? p->set->radius1 : p->set->radius)(p->set_st, p->set_cfg, p->d);
     const double product = 2.0 * ((double)p->d / 8.0 + 12.0) * 0x1p-53 * (double)n->units * A * n->bound;
     const double most = pv_up(2.0 * A * n->sensitivity, 2); /* twice as much as needed: its grid is no finer */
-    n->change = pv_up(A * n->sensitivity + product + pvi_select_grid(2.0 * n->multiplier * most), 4);
+    n->change = pv_up(A * n->sensitivity + product + pvi_select_grid(2.0 * n->multiplier * most * n->max_ratio), 4);
     if (!(n->change <= most))
         return pvi_fail(ctx, PV_E_UNSUPPORTED,
                         "scores of %lld rows and %lld columns cannot be computed accurately enough",

@@ -217,6 +217,23 @@ const pvi_sampler_ops pvi_one = {
 };
 const pvi_sampler_ops *const pvi_samplers[] = { &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, &pvi_one, NULL };
 
+const pvi_sampler_ops *pvi_sampler_chosen(int64_t choice)
+{
+    const char *word = PVI_SAMPLER_CHOICES;
+    for (; choice > 0; choice--) word = strchr(word, '|') + 1;
+    const size_t len = strcspn(word, "|");
+    for (const pvi_sampler_ops *const *s = pvi_samplers; *s; s++)
+        if (strlen((*s)->setting) == len && memcmp((*s)->setting, word, len) == 0) return *s;
+    return NULL;
+}
+
+int64_t pvi_sampler_choice(const pvi_sampler_ops *s)
+{
+    int64_t choice = 1;
+    while (pvi_sampler_chosen(choice) != s) choice++;
+    return choice;
+}
+
 const pvi_sampler_ops *pvi_sampler_named(const char *name)
 {
     for (const pvi_sampler_ops *const *s = pvi_samplers; *s; s++)

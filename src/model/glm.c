@@ -4,7 +4,8 @@
  *   v, b   a stored row, any finite floats, and the bias; z = (v, b)
  *   norm   float stored with the row, norm >= ||z||     s      gain of the row: x = s z (row.c)
  *   m      y <w,x> for a margin loss, <w,x> - y otherwise, <w,x> = s <w,z>
- *   c      coefficient: the gradient of a row is c x, with c = y phi'(m) or c = phi'(m)
+ *   c      coefficient: the gradient of a row is c x, with c = y phi'(m) or c = phi'(m), times the factor, at most 1,
+ *          that the loss may have for the row's class
  *   a      coefficient of the stored row, a = fl(c s) clipped: what is added is a z
  *   R      declared bound on the norms of the x         u      2^-24, half the spacing of floats at 1
  *
@@ -46,6 +47,7 @@
  *     L = sup|phi''| R^2.
  * Reference for (5): Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2. */
 #include "glm_block.h"
+#include "units.h"
 
 extern const pvi_glm_kernel PVI_DECLARE_ISA(pvi_glm_kernel);
 const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(pvi_glm_kernel);
@@ -80,9 +82,8 @@ static int64_t dim(const void *cfg, const pv_domain *dom)
 static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_rows)
 {
     (void)cfg;
-    (void)dom;
     (void)max_rows;
-    return sizeof(glm_block);
+    return sizeof(glm_block) + (dom->unit_rows > 0 ? pvi_glm_units_scratch(dom->p) : 0);
 }
 
 static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a)
@@ -103,6 +104,7 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     for (int64_t j = dom->p; j < s->room; j++) s->w[j] = 0.0f;
     s->kernel = pvi_glm_kernel_isa[pvi_isa()];
     s->row_norm = dom->row_norm;
+    s->max_norm = dom->max_norm;
     return PV_OK;
 }
 
@@ -117,17 +119,6 @@ pvi_clip pvi_glm_clip(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_r
     return (pvi_clip) { .clip = pvi_float_down(clip), .safe = pvi_float_down(safe), .top = pvi_float_down(sup[0]) };
 }
 
-/* The clipped coefficients of the block's rows. */
-static void block_coefs(const pvi_glm_state *s, const pvi_glm_cfg *c, const pvi_clip *k, glm_block *b,
-                        const pv_rows *rows, int64_t *n_bad)
-{
-    const float *gain = block_products(s, b, rows);
-    block_gather(b, rows, rows->y, b->y);
-    block_margins(c, b);
-    c->loss->eval(c->loss_cfg, b->padded, b->m, NULL, b->c, NULL);
-    *n_bad += s->kernel->clip(k, b->padded, b->m, b->norm, c->loss->props & PV_MARGIN ? b->y : NULL, gain, b->c);
-}
-
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
                      void *scratch)
 {
@@ -135,6 +126,10 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     const pvi_clip k = pvi_glm_clip(s, cfg, rows, clip);
     glm_block *b = scratch;
 
+    if (rows->start) {
+        pvi_glm_units_sum(s, cfg, rows, clip, g, NULL, n_bad, scratch);
+        return;
+    }
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i, PVI_GLM_ROWS);
         block_coefs(s, cfg, &k, b, rows, n_bad);
@@ -153,6 +148,11 @@ static void grid_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     const double inverse = 1.0 / spacing;
     glm_block *b = scratch;
 
+    if (rows->start) {
+        const pvi_grid_to grid = { inverse, sum };
+        pvi_glm_units_sum(s, cfg, rows, clip, NULL, &grid, n_bad, scratch);
+        return;
+    }
     for (int64_t i = 0; i < rows->n; i += b->n) {
         block_fill(b, rows, i, PVI_GLM_ROWS);
         block_coefs(s, cfg, &k, b, rows, n_bad);
@@ -182,6 +182,7 @@ static double value_sum(const void *st, const void *cfg, const pv_rows *rows, vo
         block_gather(b, rows, rows->y, b->y);
         block_margins(c, b);
         c->loss->eval(c->loss_cfg, b->padded, b->m, b->c, NULL, NULL);
+        block_weigh(c, b, b->c);
         for (int64_t j = 0; j < b->n; j++) sum += (double)b->c[j];
     }
     return sum;
@@ -222,7 +223,7 @@ const pv_model_ops pv_model_glm = {
               .cfg_size = sizeof(pvi_glm_cfg),
               .state_size = sizeof(pvi_glm_state),
               .params = pv_no_params },
-    .props = PV_OF_LOSSES,
+    .props = PV_OF_LOSSES | PV_UNITS,
     .dim = dim,
     .scratch = scratch_size,
     .begin = begin,

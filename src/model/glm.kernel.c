@@ -5,6 +5,8 @@
  * add    a strip of columns stays in registers while the rows go by, one after the other (M3).
  * gain   row.c (1).
  * clip   (2)-(4) of glm.c.
+ * form   as add, into a sum of its own for every unit, with its squares (units.c (6)): lanes of all units first, then
+ *        the sums over the lanes of W units at a time.
  * The bias is a lane of the last vector of a row, merged in as it is loaded. */
 #include "model/model.h"
 #include "model/simd.h"
@@ -111,6 +113,80 @@ static void add(const float *const *row, int64_t n, int64_t q, float bias, const
     }
 }
 
+/* sum[u] += the lanes of part[u], for n units, in tiles of W. */
+static void add_lanes(const vf *part, int64_t n, double *sum)
+{
+    enum { K = W / 4 };
+    for (int64_t u = 0; u < n; u += W) {
+        float out[W];
+        vf f[4];
+        for (int q = 0; q < 4; q++) {
+            vf a[K];
+            for (int k = 0; k < K; k++) a[k] = part[u + 4 * k + q < n ? u + 4 * k + q : n - 1];
+            f[q] = vfold_quads(a);
+        }
+        vstore(out, vsum_quads(f[0], f[1], f[2], f[3]));
+        for (int64_t k = 0; k < W && u + k < n; k++) sum[u + k] += (double)out[k];
+    }
+}
+
+/* As fetch_next() for row i of a strip of nv vectors, without a branch that depends on i where the next block follows
+ * this one: a unit's few rows leave little to predict by. */
+PVI_INLINE void fetch_for(const pvi_unit_rows *r, int64_t i, int64_t j, int64_t width, int nv, int64_t ahead)
+{
+    const float *const half = r->row[0] + ahead + (j * r->n >> 1) + (i * width >> 1);
+    if (ahead <= 0) fetch_next(r->row, r->n, i, i + 1, j, width, ahead);
+    else fetch(half, 0, nv * W / 2, LINE);
+}
+
+/* A strip of the sums of all units. */
+PVI_INLINE void form_strip(const pvi_unit_rows *r, int64_t q, const float *c, int64_t j, int nv, int64_t lanes,
+                           int64_t have, vf rest, int64_t ahead, float *v, int64_t ldv, double *square)
+{
+    const int64_t width = (nv - 1) * W + lanes;
+    vf part[PVI_UNIT_BLOCK];
+    int64_t i = r->first;
+    for (int64_t u = 0; u < r->units; u++, v += ldv) {
+        const int64_t end = i + r->size[u];
+        vf s[STRIP];
+        for (int k = 0; k < nv; k++) s[k] = u == 0 && r->more ? vload(v + k * W) : vset(0.0f);
+        for (; i < end; i++) {
+            const float *const x = r->row[i] + j;
+            const vf ci = vset(c[i]);
+            fetch_for(r, i, q + j, width, nv, ahead);
+            for (int k = 0; k < nv - 1; k++) s[k] = vfma(ci, vload(x + k * W), s[k]);
+            s[nv - 1] = vfma(ci, vload_rest(x + (nv - 1) * W, have, rest), s[nv - 1]);
+        }
+        for (int k = 0; k < nv; k++) vstore(v + k * W, s[k]);
+        vf squares = s[0] * s[0];
+        for (int k = 1; k < nv; k++) squares = vfma(s[k], s[k], squares);
+        part[u] = squares;
+    }
+    add_lanes(part, r->units, square);
+}
+
+static void form(const pvi_unit_rows *r, int64_t q, float bias, const float *c, int64_t ahead, float *v, int64_t ldv,
+                 double *square)
+{
+    const int64_t p = q + (bias != 0.0f);
+    for (int64_t u = 0; u < r->units; u++) square[u] = 0.0;
+    for (int64_t j = 0; j < p; j += STRIP * W, v += STRIP * W) {
+        const int64_t left = p - j < STRIP * W ? p - j : STRIP * W, nv = (left + W - 1) / W;
+        const int64_t lanes = left - (nv - 1) * W, have = j + left > q ? lanes - 1 : lanes;
+        const vf rest = j + left > q ? vlane(bias, have) : vset(0.0f);
+        switch (nv) {
+        case 1: form_strip(r, q, c, j, 1, lanes, have, rest, ahead, v, ldv, square); break;
+        case 2: form_strip(r, q, c, j, 2, lanes, have, rest, ahead, v, ldv, square); break;
+        case 3: form_strip(r, q, c, j, 3, lanes, have, rest, ahead, v, ldv, square); break;
+        case 4: form_strip(r, q, c, j, 4, lanes, have, rest, ahead, v, ldv, square); break;
+        case 5: form_strip(r, q, c, j, 5, lanes, have, rest, ahead, v, ldv, square); break;
+        case 6: form_strip(r, q, c, j, 6, lanes, have, rest, ahead, v, ldv, square); break;
+        case 7: form_strip(r, q, c, j, 7, lanes, have, rest, ahead, v, ldv, square); break;
+        default: form_strip(r, q, c, j, 8, lanes, have, rest, ahead, v, ldv, square); break;
+        }
+    }
+}
+
 static void csr_dots(const pv_rows *rows, const int64_t *r, int64_t n, const float *w, float *m)
 {
     const float start = rows->bias != 0.0f ? rows->bias * w[rows->p - 1] : 0.0f;
@@ -173,5 +249,5 @@ static int64_t clip(const pvi_clip *k, int64_t n, const float *m, const float *n
 
 extern const pvi_glm_kernel PVI_ISA_NAME(pvi_glm_kernel);
 const pvi_glm_kernel PVI_ISA_NAME(pvi_glm_kernel) = {
-    .dots = dots, .add = add, .csr_dots = csr_dots, .csr_add = csr_add, .gain = gain, .clip = clip
+    .dots = dots, .add = add, .csr_dots = csr_dots, .csr_add = csr_add, .gain = gain, .clip = clip, .form = form
 };

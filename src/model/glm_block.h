@@ -18,8 +18,10 @@ enum { HESS_ROWS = PVI_SHOWN_ROWS };
 typedef struct hess_block { /* with second derivatives */
     glm_block b;
     pvi_shown seen;                                           /* its rows as the model sees them */
+    double traces;                                            /* sum of |c2| norm^2 of the rows since it was 0 */
     _Alignas(64) float c2[PVI_GLM_ROWS], norm2[PVI_GLM_ROWS]; /* coefficients of x x'; squared norms, rounded up */
-    _Alignas(64) float t[];                                   /* c_i x_i, rows padded to 16; then room for seen */
+    float *z;                                                 /* transformed rows, padded to 16: in t */
+    _Alignas(64) float t[];                                   /* c_i x_i, rows padded to 16; z; then room for seen */
 } hess_block;
 
 static inline int64_t block_pad(int64_t n)
@@ -28,16 +30,21 @@ static inline int64_t block_pad(int64_t n)
 }
 
 /* Picked rows lie anywhere: where the next ones start, their labels and norms are known early enough to
- * fetch them. */
+ * fetch them, a block ahead. */
+static inline void block_fetch(const pv_rows *rows, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++) {
+        __builtin_prefetch(rows->y + rows->pick[i]);
+        __builtin_prefetch(rows->norm + rows->pick[i]);
+    }
+}
+
 static inline void block_pick(glm_block *b, const pv_rows *rows)
 {
-    const int64_t *const pick = rows->pick + b->first, left = rows->n - b->first;
+    const int64_t *const pick = rows->pick + b->first, left = rows->n + rows->next - b->first;
     const int64_t known = left < 2 * b->n ? left : 2 * b->n;
     memcpy(b->r, pick, sizeof *b->r * (size_t)b->n);
-    for (int64_t i = 0; i < b->n; i++) {
-        __builtin_prefetch(rows->y + pick[i]);
-        __builtin_prefetch(rows->norm + pick[i]);
-    }
+    block_fetch(rows, b->first + (b->first > 0 ? b->n : 0), b->first + known);
     for (int64_t i = 0; rows->x && i < known; i++) b->row[i] = rows->x + pick[i] * rows->ld;
     b->ahead = b->n - known;
 }
@@ -50,11 +57,17 @@ static inline void block_run(glm_block *b, const pv_rows *rows)
     b->ahead = b->n * rows->ld;
 }
 
-/* Rows first .. of the view into the block: at most `limit`, and no more than stay in the cache. */
-static inline void block_fill(glm_block *b, const pv_rows *rows, int64_t first, int64_t limit)
+/* Rows of a block: at most `limit`, and no more than stay in the cache. */
+static inline int64_t block_most(const pv_rows *rows, int64_t limit)
 {
     const int64_t fit = rows->x ? GLM_CACHE / (int64_t)sizeof(float) / rows->p / GLM_PAD * GLM_PAD : limit;
-    const int64_t most = fit < GLM_PAD ? GLM_PAD : fit > limit ? limit : fit;
+    return fit < GLM_PAD ? GLM_PAD : fit > limit ? limit : fit;
+}
+
+/* Rows first .. of the view into the block. */
+static inline void block_fill(glm_block *b, const pv_rows *rows, int64_t first, int64_t limit)
+{
+    const int64_t most = block_most(rows, limit);
 
     b->n = rows->n - first < most ? rows->n - first : most;
     b->padded = (b->n + GLM_PAD - 1) / GLM_PAD * GLM_PAD;
@@ -101,5 +114,27 @@ static inline void block_margins(const pvi_glm_cfg *cfg, glm_block *b)
         for (int64_t i = 0; i < b->padded; i++) b->m[i] *= b->y[i];
     else
         for (int64_t i = 0; i < b->padded; i++) b->m[i] -= b->y[i];
+}
+
+/* Times what each row's class counts; y of the block is there. */
+static inline void block_weigh(const pvi_glm_cfg *c, const glm_block *b, float *v)
+{
+    double a[2];
+    if (!c->loss->weights) return;
+    c->loss->weights(c->loss_cfg, a);
+    const float lower = (float)a[0], upper = (float)a[1];
+    for (int64_t i = 0; i < b->padded; i++) v[i] *= b->y[i] > 0.0f ? upper : lower;
+}
+
+/* The clipped coefficients of the block's rows. */
+static inline void block_coefs(const pvi_glm_state *s, const pvi_glm_cfg *c, const pvi_clip *k, glm_block *b,
+                               const pv_rows *rows, int64_t *n_bad)
+{
+    const float *gain = block_products(s, b, rows);
+    block_gather(b, rows, rows->y, b->y);
+    block_margins(c, b);
+    c->loss->eval(c->loss_cfg, b->padded, b->m, NULL, b->c, NULL);
+    block_weigh(c, b, b->c);
+    *n_bad += s->kernel->clip(k, b->padded, b->m, b->norm, c->loss->props & PV_MARGIN ? b->y : NULL, gain, b->c);
 }
 #endif

@@ -22,7 +22,7 @@ const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT] = PVI_EACH_ISA(p
 
 size_t pvi_glm_hess_scratch(int64_t p)
 {
-    return sizeof(hess_block) + sizeof(float) * HESS_ROWS * (size_t)block_pad(p) + pvi_shown_size(p);
+    return sizeof(hess_block) + 2 * sizeof(float) * HESS_ROWS * (size_t)block_pad(p) + pvi_shown_size(p);
 }
 
 double pvi_glm_hess_rounding(int64_t m, int64_t p)

@@ -78,6 +78,81 @@ static void scale(const float *const *row, int64_t n, int64_t q, float bias, con
     }
 }
 
+/* ---- rows times a symmetric matrix ----------------------------------------------------------------------- */
+/* z_i = sum of x_ij M_j, j ascending: na data rows by nv vectors of z stay in registers while the rows of M go by.
+ * M_j and z_i end in zeros. */
+enum { NARROW_ROWS = PVI_W == 16 ? 8 : 6, WIDE_ROWS = PVI_W == 16 ? 6 : 4 };
+
+PVI_INLINE void times(const float *const *row, int64_t n, int64_t p, const float *M, int64_t ldm, int64_t i, int na,
+                      int nv, float *z)
+{
+    const float *x[TALL]; /* beyond the last row: computed from it and not stored */
+    vf s[TALL][B];
+    for (int k = 0; k < na; k++) x[k] = row[i + k < n ? i + k : n - 1];
+    for (int k = 0; k < na; k++)
+        for (int v = 0; v < nv; v++) s[k][v] = vset(0.0f);
+    for (int64_t j = 0; j < p; j++) {
+        vf y[B];
+        for (int v = 0; v < nv; v++) y[v] = vload(M + j * ldm + v * W);
+        for (int k = 0; k < na; k++) {
+            const vf xk = vset(x[k][j]);
+            for (int v = 0; v < nv; v++) s[k][v] = vfma(xk, y[v], s[k][v]);
+        }
+    }
+    for (int k = 0; k < na && i + k < n; k++)
+        for (int v = 0; v < nv; v++) vstore(z + (i + k) * ldm + v * W, s[k][v]);
+}
+
+static void transform(const float *const *row, int64_t n, int64_t p, const float *M, int64_t ldm, float *z)
+{
+    for (int64_t b = 0, left = ldm / W, nv; left > 0; b += nv * W, left -= nv) {
+        nv = left == B + 1 ? (left + 1) / 2 : left < B ? left : B;
+        const int64_t step = nv <= 2 ? NARROW_ROWS : WIDE_ROWS;
+        for (int64_t i = 0; i < n; i += step) switch (nv) {
+            case 1: times(row, n, p, M + b, ldm, i, NARROW_ROWS, 1, z + b); break;
+            case 2: times(row, n, p, M + b, ldm, i, NARROW_ROWS, 2, z + b); break;
+            case 3: times(row, n, p, M + b, ldm, i, WIDE_ROWS, 3, z + b); break;
+            default: times(row, n, p, M + b, ldm, i, WIDE_ROWS, B, z + b); break;
+            }
+    }
+}
+
+/* The same bits: what is not stored is 0, and 0 times a finite number adds nothing. */
+static void csr_transform(const pv_rows *rows, const int64_t *r, int64_t n, const float *M, int64_t ldm, float *z)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float *const to = z + i * ldm;
+        for (int64_t k = 0; k < ldm; k += W) vstore(to + k, vset(0.0f));
+        for (int64_t e = rows->ptr[r[i]]; e < rows->ptr[r[i] + 1]; e++) {
+            const vf x = vset(rows->val[e]);
+            const float *const m = M + rows->idx[e] * ldm;
+            for (int64_t k = 0; k < ldm; k += W) vstore(to + k, vfma(x, vload(m + k), vload(to + k)));
+        }
+    }
+}
+
+static double square(const float *z, int64_t ld)
+{
+    enum { H = W / 2 };
+    typedef double vd __attribute__((vector_size(4 * PVI_W)));
+    typedef float half __attribute__((vector_size(2 * PVI_W), aligned(4), may_alias));
+    vd s[2] = { 0 };
+    for (int64_t j = 0; j < ld; j += W)
+        for (int k = 0; k < 2; k++) {
+            const vd x = __builtin_convertvector(*(const half *)(z + j + k * H), vd);
+            s[k] += x * x;
+        }
+    s[0] += s[1];
+    for (int h = H / 2; h > 0; h /= 2) /* as a tree: short chains of additions */
+        for (int l = 0; l < h; l++) s[0][l] += s[0][l + h];
+    return s[0][0];
+}
+
+static void squares(const float *z, int64_t n, int64_t ld, double *out)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = square(z + i * ld, ld);
+}
+
 static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, const float *c, float *h)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -91,4 +166,11 @@ static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, const floa
 }
 
 extern const pvi_hess_kernel PVI_ISA_NAME(pvi_hess_kernel);
-const pvi_hess_kernel PVI_ISA_NAME(pvi_hess_kernel) = { .scale = scale, .add = add, .csr_add = csr_add };
+const pvi_hess_kernel PVI_ISA_NAME(pvi_hess_kernel) = {
+    .scale = scale,
+    .add = add,
+    .csr_add = csr_add,
+    .transform = transform,
+    .csr_transform = csr_transform,
+    .squares = squares,
+};

@@ -21,15 +21,30 @@
  * (4) Convex losses: c2 below 0, which only rounding can give, becomes 0; hence <c2 x x', c2' x' x''> >= 0.
  * (5) Second moments (query_moments.c): a row adds c x x', c = 1/R^2; rows have norms up to R, and in case one has
  *     more, c is cut so that |c| norm^2 <= 1, rounding as in (3).
- * (6) Transformed rows A x are stored as floats, bias and gain applied, with a bound on the norm of these floats: a
- *     sum of p squares in doubles, each product exact, has relative error below p 2^-53.  What a row contributes is
+ * (6) Transformed rows A x are floats, made of x block by block in every pass, or once, with the same bits: each is a
+ *     function of its row and A.  A sum of p squares in doubles, each product exact, bounds the norm of these floats
+ *     with relative error below p 2^-53.  What a row contributes is
  *     then clipped by that bound, as any row's, whatever its length; one longer than 2^30 becomes zeros:
  *     precondition.c keeps ||A|| below 2^10, so that of rows within R this is one in 2^20 R, and x 2^-149 stays
  *     within the underflow counted above.
+ * (7) Units of several rows: G = sum of c1 x and H = sum of c2 x x' over the unit's k rows, formed as floats
+ *     (units.c (1)), the coefficients bounded as in (3) with 2^60 for C, K and B.  Then f1 of units.c (2) for G with
+ *     C, and f2 for H, in the Frobenius norm, with the smaller of K and (B^2 - f1^2 ||G||^2)^(1/2) / s; the unit
+ *     adds (f1 G, f2 H).  M1 to M3 are those of units.c: where units count by their rows, f1 and f2 have a factor
+ *     b <= 1, and f1^2 ||G||^2 + b^2 (B^2 - f1^2 ||G||^2) <= B^2.  Units of one row that count once are rows.
+ * (8) H is semidefinite although it was rounded: an entry is off by at most ((1 + u)^(k+2) - 1) sum of c2 |x_a x_b|
+ *     and 2^-148 k for underflow, so the whole, in the Frobenius norm, by D = 1.07 (k + 3) u T + 2^-147 k p, T = sum
+ *     of c2 norm^2 and k <= 2^20.  1.1 (k + 8) u T + 2^-146 k p, added to the diagonal of a convex loss, is more
+ *     than D and the rounding of that addition, so that H is above a sum of semidefinite matrices.  A unit of more
+ *     rows adds nothing.
+ * (9) Second moments of a unit: the mean of its rows' (5), formed, shifted and clipped to 1 likewise, whatever
+ *     unit.combine and unit.weight say: they only choose coordinates.
  * Rounding (M2): errors are relative to each coordinate, so (3) of glm_hess.c holds for the whole vector with B for
  * clip (the gradient's coordinates have one rounding less).  Order (M3): row after row in both parts; a row with
  * c1 = c2 = 0 leaves no trace. */
 #include "glm_block.h"
+#include "net_run.h"
+#include "units.h"
 
 #include <float.h>
 
@@ -74,8 +89,9 @@ static double norm(const void *cfg_, const pv_domain *dom, const pv_joint *j)
 
 static size_t scratch_size(const void *cfg, const pv_domain *dom)
 {
+    const size_t sums = (size_t)(block_pad(dom->p) + block_pad(dom->p * (dom->p + 1) / 2));
     (void)cfg;
-    return pvi_glm_hess_scratch(dom->p);
+    return pvi_glm_hess_scratch(dom->p) + (dom->unit_rows > 0 ? sums * sizeof(float) : 0);
 }
 
 static double rounding(const void *cfg, int64_t m, int64_t d)
@@ -104,8 +120,41 @@ static void share_room(const pv_joint *j, hess_block *hb)
 static hess_block *open_block(void *scratch, int64_t p)
 {
     hess_block *hb = scratch;
-    pvi_shown_open(&hb->seen, p, hb->t + HESS_ROWS * block_pad(p));
+    hb->z = hb->t + HESS_ROWS * block_pad(p);
+    pvi_shown_open(&hb->seen, p, hb->z + HESS_ROWS * block_pad(p));
+    hb->traces = 0.0;
     return hb;
+}
+
+/* (6): an upper bound of the norm of p floats whose squares have this sum. */
+static float norm_above(double sum, int64_t p)
+{
+    const double up = sqrt(sum) * (1.0 + ((double)p + 16.0) * 0x1p-52);
+    const float near = (float)(up * (1.0 + 0x1p-23)); /* (1 + 2u)(1 - u) > 1, for normal floats */
+    return !(up <= 0x1p30) ? -1.0f : near < FLT_MIN ? FLT_MIN : near;
+}
+
+/* (6): what is seen becomes A times it. */
+static void transform_block(hess_block *hb)
+{
+    const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
+    glm_block *b = &hb->b;
+    pv_rows *rows = &hb->seen.rows;
+    const int64_t ld = block_pad(rows->p);
+    double sum[HESS_ROWS];
+
+    if (rows->x) kernel->transform(b->row, b->n, rows->p, rows->A, ld, hb->z);
+    else kernel->csr_transform(rows, b->r, b->n, rows->A, ld, hb->z);
+    kernel->squares(hb->z, b->n, ld, sum);
+    for (int64_t i = 0; i < b->n; i++) {
+        float *const z = hb->z + i * ld;
+        b->norm[i] = b->norm[i] >= 0.0f ? norm_above(sum[i], rows->p) : -1.0f;
+        if (!(b->norm[i] >= 0.0f)) memset(z, 0, sizeof *z * (size_t)rows->p);
+        b->row[i] = z;
+    }
+    rows->x = hb->z;
+    rows->ptr = NULL;
+    b->ahead = 0;
 }
 
 /* Rows first .. of the view as the model sees them: hb->seen.rows, norms and places in hb->b. */
@@ -117,6 +166,7 @@ static void see_block(hess_block *hb, const pv_rows *rows, int64_t first)
     block_gather(b, rows, rows->norm, b->norm);
     pvi_show(&hb->seen, rows, b->n, b->row, b->r, b->norm);
     if (b->row[0] == hb->seen.x && b->ahead > 0) b->ahead = 0; /* what is used next is not that far from the copy */
+    if (rows->A) transform_block(hb);
 }
 
 /* Both coefficients of the block's rows. */
@@ -150,22 +200,21 @@ static void add_squares(const pvi_hess_kernel *kernel, hess_block *hb, float *h)
     }
 }
 
-static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
-                int64_t *n_bad, void *scratch)
+static void sum_rows(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *rows, const pv_joint *j, float *g,
+                     float *h, int64_t *n_bad, hess_block *hb)
 {
-    const pvi_glm_state *s = st;
     const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
     const pv_rows as_seen = { .bound = INFINITY };
     const pvi_clip k[2] = { pvi_glm_clip(s, cfg, &as_seen, j->grad), pvi_glm_hess_clip(s, cfg, j->hess) };
-    hess_block *hb = open_block(scratch, rows->p);
     glm_block *b = &hb->b;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
         see_block(hb, rows, i);
         coefficients(s, cfg, j, k, hb, n_bad);
-        if (rows->x) s->kernel->add(b->row, b->n, rows->p, 0.0f, b->c, b->ahead, g);
+        if (hb->seen.rows.x) s->kernel->add(b->row, b->n, rows->p, 0.0f, b->c, b->ahead, g);
         else s->kernel->csr_add(&hb->seen.rows, b->r, b->n, b->c, g);
         add_squares(kernel, hb, h);
+        for (int64_t r = 0; r < b->n; r++) hb->traces += fabs((double)hb->c2[r]) * (double)hb->norm2[r];
     }
 }
 
@@ -183,46 +232,131 @@ static void moment_coefficients(double row_norm, hess_block *hb, int64_t *n_bad)
     }
 }
 
-static void moment(const pv_rows *rows, double row_norm, float *h, int64_t *n_bad, void *scratch)
+static void moment_rows(const pv_rows *rows, double row_norm, float *h, int64_t *n_bad, hess_block *hb)
 {
     const pvi_hess_kernel *kernel = pvi_hess_kernel_isa[pvi_isa()];
-    hess_block *hb = open_block(scratch, rows->p);
     const glm_block *b = &hb->b;
 
     for (int64_t i = 0; i < rows->n; i += b->n) {
         see_block(hb, rows, i);
         moment_coefficients(row_norm, hb, n_bad);
         add_squares(kernel, hb, h);
+        for (int64_t r = 0; r < b->n; r++) hb->traces += (double)hb->c2[r] * (double)b->norm[r] * (double)b->norm[r];
     }
 }
 
-/* (6): an upper bound of the norm of the floats x. */
-static float norm_above(const float *x, int64_t p)
+/* ---- units of several rows ------------------------------------------------------------------------------------ */
+
+typedef struct unit_sums { /* behind the block in a thread's scratch */
+    float *g, *h;
+    int64_t p, size; /* of h */
+} unit_sums;
+
+static unit_sums clear_sums(hess_block *hb, int64_t p)
 {
-    double sum = 0.0;
-    for (int64_t j = 0; j < p; j++) sum += (double)x[j] * (double)x[j];
-    const double up = sqrt(sum) * (1.0 + ((double)p + 16.0) * 0x1p-52);
-    return up <= 0x1p30 ? nextafterf((float)up, INFINITY) : -1.0f;
+    unit_sums u = { .p = p, .size = p * (p + 1) / 2 };
+    u.g = (float *)(void *)((char *)hb + pvi_glm_hess_scratch(p));
+    u.h = u.g + block_pad(p);
+    memset(u.g, 0, sizeof *u.g * (size_t)p);
+    memset(u.h, 0, sizeof *u.h * (size_t)u.size);
+    hb->traces = 0.0;
+    return u;
 }
 
-static void transform(const pv_rows *rows, const float *A, int64_t lda, float *x, int64_t ld, float *norm,
-                      void *scratch)
+/* (8); then the square of the Frobenius norm of H. */
+static double shift_diagonal(const unit_sums *u, bool convex, double traces, int64_t k)
 {
-    const pvi_glm_kernel *kernel = pvi_glm_kernel_isa[pvi_isa()];
+    const double more = 1.1 * ((double)k + 8.0) * 0x1p-24 * traces + 0x1p-146 * (double)k * (double)u->p;
+    double diagonal = 0.0;
+    for (int64_t a = 0; a < u->p; a++) {
+        float *const at = u->h + a * (a + 3) / 2;
+        if (convex && traces > 0.0) *at += nextafterf((float)more, INFINITY);
+        diagonal += (double)*at * (double)*at;
+    }
+    return 2.0 * pvi_net_kernel_isa[pvi_isa()]->squares(u->h, u->size) - diagonal;
+}
+
+/* (7) */
+static void sum_unit(const pvi_glm_state *s, const pvi_glm_cfg *cfg, const pv_rows *units, int64_t i,
+                     const pv_joint *j, float *g, float *h, int64_t *n_bad, hess_block *hb)
+{
+    const pvi_net_kernel *vectors = pvi_net_kernel_isa[pvi_isa()];
+    const int64_t size = pvi_unit_size(units, i), p = units->p;
+    const pv_rows rows = pvi_rows_from(units, pvi_unit_start(units, i), size);
+    const unit_sums u = clear_sums(hb, p);
+    pv_joint wide = *j;
+    wide.grad = wide.hess = PVI_CLIP_MAX;
+    wide.clip = INFINITY;
+    if (size > 1 << 20) return; /* (8) */
+    sum_rows(s, cfg, &rows, &wide, u.g, u.h, n_bad, hb);
+    const double g2 = vectors->squares(u.g, p), h2 = shift_diagonal(&u, j->convex, hb->traces, size);
+    const float f1 = pvi_unit_factor(g2, p, j->grad, units, size);
+    const double a = (double)f1 * sqrt(g2) * (1.0 + 0x1p-30), left = (j->clip - a) * (j->clip + a);
+    const double room = left > 0.0 ? sqrt(left) / j->scale * (1.0 - 0x1p-30) : 0.0;
+    const float f2 = pvi_unit_factor(h2, 2 * u.size, room < j->hess ? room : j->hess, units, size);
+    if (f1 != 0.0f) vectors->axpy(f1, u.g, p, g);
+    if (f2 != 0.0f) vectors->axpy(f2, u.h, u.size, h);
+}
+
+static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
+                int64_t *n_bad, void *scratch)
+{
     hess_block *hb = open_block(scratch, rows->p);
-    glm_block *b = &hb->b;
+    int64_t room[HESS_ROWS];
+    if (!rows->start) {
+        sum_rows(st, cfg, rows, j, g, h, n_bad, hb);
+        return;
+    }
+    for (int64_t i = 0; i < rows->n;) {
+        const pv_rows singles = pvi_single_rows(rows, i, HESS_ROWS, room);
+        if (singles.n > 0) sum_rows(st, cfg, &singles, j, g, h, n_bad, hb);
+        else sum_unit(st, cfg, rows, i, j, g, h, n_bad, hb);
+        i += singles.n > 0 ? singles.n : 1;
+    }
+}
+
+/* (9) */
+static void moment_unit(const pv_rows *units, int64_t i, double row_norm, float *h, int64_t *n_bad, hess_block *hb)
+{
+    const int64_t size = pvi_unit_size(units, i);
+    const pv_rows rows = pvi_rows_from(units, pvi_unit_start(units, i), size);
+    const unit_sums u = clear_sums(hb, units->p);
+    if (size > 1 << 20) return; /* (8) */
+    moment_rows(&rows, row_norm, u.h, n_bad, hb);
+    const double h2 = shift_diagonal(&u, true, hb->traces, size);
+    const float f = pvi_unit_factor(h2, 2 * u.size, 1.0, units, size);
+    if (f != 0.0f) pvi_net_kernel_isa[pvi_isa()]->axpy(f, u.h, u.size, h);
+}
+
+static void moment(const pv_rows *rows, double row_norm, float *h, int64_t *n_bad, void *scratch)
+{
+    hess_block *hb = open_block(scratch, rows->p);
+    int64_t room[HESS_ROWS];
+    if (!rows->start) {
+        moment_rows(rows, row_norm, h, n_bad, hb);
+        return;
+    }
+    pv_rows means = *rows; /* (9) */
+    means.unit_combine = PV_UNIT_MEAN;
+    means.unit_weight = PV_UNIT_ONE;
+    for (int64_t i = 0; i < rows->n;) {
+        const pv_rows singles = pvi_single_rows(&means, i, HESS_ROWS, room);
+        if (singles.n > 0) moment_rows(&singles, row_norm, h, n_bad, hb);
+        else moment_unit(&means, i, row_norm, h, n_bad, hb);
+        i += singles.n > 0 ? singles.n : 1;
+    }
+}
+
+static void transform(const pv_rows *rows, float *x, int64_t ld, float *norm, void *scratch)
+{
+    hess_block *hb = open_block(scratch, rows->p);
+    const glm_block *b = &hb->b;
 
     for (int64_t first = 0; first < rows->n; first += b->n) {
-        float *to = x + first * ld;
         see_block(hb, rows, first);
-        for (int64_t k = 0; k < rows->p; k++) {
-            block_dots(kernel, b, &hb->seen.rows, A + k * lda);
-            for (int64_t i = 0; i < b->n; i++) to[i * ld + k] = b->m[i];
-        }
         for (int64_t i = 0; i < b->n; i++) {
-            float *const r = to + i * ld, up = b->norm[i] >= 0.0f ? norm_above(r, rows->p) : -1.0f;
-            norm[first + i] = up;
-            if (!(up >= 0.0f)) memset(r, 0, sizeof *r * (size_t)rows->p);
+            memcpy(x + (first + i) * ld, b->row[i], sizeof *x * (size_t)rows->p);
+            norm[first + i] = b->norm[i];
         }
     }
 }
@@ -233,4 +367,5 @@ const pv_hess_ops pvi_glm_hess = { .bounds = bounds,
                                    .sum = sum,
                                    .rounding = rounding,
                                    .moment = moment,
-                                   .transform = transform };
+                                   .transform = transform,
+                                   .props = PV_UNITS };

@@ -48,6 +48,12 @@ static void sup(const void *cfg, double out[3])
     out[2] = 1.5 / (h * h);
 }
 
+static double slope(const void *cfg, double m)
+{
+    const double h = ((const hinge_cfg *)cfg)->h, a = fmin(fmax((1.0 + h - m) / h, 0.0), 2.0);
+    return -a * a * (3.0 - a) * 0.25; /* (3) */
+}
+
 const pv_loss_ops pv_loss_hinge = {
     .head = { .name = "hinge",
               .summary = "smoothed hinge (support vector machine), labels -1 and +1",
@@ -60,5 +66,6 @@ const pv_loss_ops pv_loss_hinge = {
     .sup3 = 6.0,
     .eval = eval,
     .sup = sup,
+    .slope = slope,
 };
 #endif

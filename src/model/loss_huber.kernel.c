@@ -38,6 +38,11 @@ static void sup(const void *cfg, double out[3])
     out[2] = INFINITY;
 }
 
+static double slope(const void *cfg, double r)
+{
+    return copysign(fmin(fabs(r), ((const huber_cfg *)cfg)->delta), r); /* (1) */
+}
+
 const pv_loss_ops pv_loss_huber = {
     .head = { .name = "huber",
               .summary = "Huber loss, real labels: squared within delta, linear beyond",
@@ -50,5 +55,6 @@ const pv_loss_ops pv_loss_huber = {
     .sup3 = INFINITY,
     .eval = eval,
     .sup = sup,
+    .slope = slope,
 };
 #endif

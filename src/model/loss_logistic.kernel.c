@@ -27,6 +27,13 @@ PVI_LOSS_KERNEL(logistic)
 }
 
 #ifdef PVI_ISA_ONCE
+static double slope(const void *cfg, double m)
+{
+    const double t = exp(-fabs(m)), q = 1.0 / (1.0 + t);
+    (void)cfg;
+    return m < 0.0 ? -q : -t * q; /* (2) */
+}
+
 const pv_loss_ops pv_loss_logistic = {
     .head = { .name = "logistic",
               .summary = "logistic loss log(1 + exp(-m)), labels -1 and +1",
@@ -37,5 +44,6 @@ const pv_loss_ops pv_loss_logistic = {
     .sup2 = 0.25,
     .sup3 = 0.096225044864937627, /* 1 / (6 sqrt 3) */
     .eval = eval,
+    .slope = slope,
 };
 #endif

@@ -17,6 +17,12 @@ PVI_LOSS_KERNEL(squared)
 }
 
 #ifdef PVI_ISA_ONCE
+static double slope(const void *cfg, double r)
+{
+    (void)cfg;
+    return r; /* (1) */
+}
+
 const pv_loss_ops pv_loss_squared = {
     .head = { .name = "squared",
               .summary = "half the squared residual, real labels; the gradient has to be clipped",
@@ -27,5 +33,6 @@ const pv_loss_ops pv_loss_squared = {
     .sup2 = 1.0,
     .sup3 = 0.0,
     .eval = eval,
+    .slope = slope,
 };
 #endif

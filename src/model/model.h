@@ -83,6 +83,15 @@ typedef struct pvi_clip {
     float clip, safe, top;
 } pvi_clip;
 
+enum { PVI_UNIT_BLOCK = 128 }; /* units that `form` takes at once, at most */
+typedef struct pvi_unit_rows { /* units of several rows, one after the other, in a block of n rows */
+    const float *const *row;
+    int64_t n, first; /* row that the first unit begins with */
+    int64_t units;
+    const int64_t *size; /* rows of each */
+    bool more;           /* the first unit is added to what is in v */
+} pvi_unit_rows;
+
 typedef struct pvi_glm_kernel {
     /* What is used next can be fetched early: it lies `ahead` floats further, or, if that is negative, in the -ahead
      * rows that follow in row[n], row[n + 1], ...; 0: unknown. */
@@ -100,6 +109,10 @@ typedef struct pvi_glm_kernel {
      * many those were.  n is a multiple of 16. */
     int64_t (*clip)(const pvi_clip *k, int64_t n, const float *m, const float *norm, const float *y, const float *s,
                     float *c);
+    /* v[u * ldv ..] = sum of c[i] row[i] over the rows of unit u, row after row; square[u]: its sum of squares, as
+     * good as units.c (6) says.  v is padded to a multiple of 16. */
+    void (*form)(const pvi_unit_rows *r, int64_t q, float bias, const float *c, int64_t ahead, float *v, int64_t ldv,
+                 double *square);
 } pvi_glm_kernel;
 extern const pvi_glm_kernel *const pvi_glm_kernel_isa[PVI_ISA_COUNT];
 
@@ -108,6 +121,7 @@ typedef struct pvi_glm_state {
     float *w; /* p weights, zeros up to a multiple of 16 */
     int64_t room;
     double row_norm;
+    bool max_norm; /* of the domain */
 } pvi_glm_state;
 
 /* Bounds for the coefficients of gradients; of Hessians, with the row's squared norm for its norm. */
@@ -121,6 +135,11 @@ typedef struct pvi_hess_kernel {
     /* h += sum of t[i] row[i]' as packed lower triangle, row after row; t padded to a multiple of 16. */
     void (*add)(const float *const *row, int64_t n, int64_t p, const float *t, int64_t ldt, float *h);
     void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, const float *c, float *h);
+    /* z[i] = M row[i], M p x p and symmetric; rows of M and z of ldm floats, a multiple of 16, those behind p 0. */
+    void (*transform)(const float *const *row, int64_t n, int64_t p, const float *M, int64_t ldm, float *z);
+    void (*csr_transform)(const pv_rows *rows, const int64_t *r, int64_t n, const float *M, int64_t ldm, float *z);
+    /* Sums of the squares of n rows of ld floats, in double. */
+    void (*squares)(const float *z, int64_t n, int64_t ld, double *out);
 } pvi_hess_kernel;
 extern const pvi_hess_kernel *const pvi_hess_kernel_isa[PVI_ISA_COUNT];
 
@@ -130,6 +149,28 @@ double pvi_glm_hess_rounding(int64_t m, int64_t p); /* in units of clip */
 size_t pvi_glm_hess_scratch(int64_t p);
 
 extern const pv_hess_ops pvi_glm_hess; /* gradient and Hessian in one pass (glm_joint.c) */
+
+/* ---- gradients in double (glm_double.c) ------------------------------------------------------------------- */
+enum { GLM_DOUBLE_ROWS = 64 }; /* of one sum in double, at most */
+typedef struct pvi_glm_double {
+    const pvi_glm_cfg *cfg; /* a convex, smooth loss with a slope */
+    double clip, y_most;    /* C, Y; Y 0: a margin loss */
+    double grid;            /* h */
+} pvi_glm_double;
+double pvi_glm_double_grid(double clip, int64_t n);
+/* e: how far the computed mean of gradients is from the exact one, where ||w|| <= V. */
+double pvi_glm_double_error(const pvi_glm_double *at, const pv_domain *dom, double V);
+/* sum += the gradients of n rows from place `first` on, in units of h; g: room for p doubles. */
+void pvi_glm_double_add(const pvi_glm_double *at, const pv_rows *rows, const double *w, int64_t first, int64_t n,
+                        double *g, int64_t *sum);
+
+/* ---- units of several rows whose sums stay in registers (gram.c) ------------------------------------------ */
+typedef struct pvi_runs { /* rows that follow each other, unit by unit */
+    int64_t n;
+    const int64_t *size; /* rows of each */
+    const float *f;      /* what its sum is multiplied with */
+    const bool *alone;   /* a unit that takes the way of a row: size 1, f not used */
+} pvi_runs;
 
 /* ---- softmax: k classes, weights and gradients class after class, w[c * p + j] ------------------------- */
 enum { PVI_SOFT_ROWS = 64 }; /* rows of a block, at most; also the stride between classes of z */
@@ -148,6 +189,9 @@ typedef struct pvi_softmax_kernel {
     /* a[c] <- p_c (a[c] - sum_b p_b a[b]) with p the softmax of z; both laid out like z; z is overwritten. */
     void (*curvature)(int64_t n, int64_t k, float *z, float *a);
     void (*add)(const float *const *row, int64_t n, int64_t q, float bias, int64_t k, const float *z, float *g);
+    /* The same for units: g += f times the sum of a unit's rows, or, of one that is alone, the row. */
+    void (*add_units)(const float *const *row, const pvi_runs *runs, int64_t q, float bias, int64_t k, const float *z,
+                      float *g);
     void (*csr_add)(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *z, float *g);
 } pvi_softmax_kernel;
 extern const pvi_softmax_kernel *const pvi_softmax_kernel_isa[PVI_ISA_COUNT];
@@ -156,6 +200,7 @@ typedef struct pvi_softmax_state {
     const pvi_softmax_kernel *kernel;
     float *w, *wt; /* k x ldw for dense rows, its transpose p x ldt for sparse ones; zeros in the padding */
     int64_t p, k, ldw, ldt;
+    bool max_norm; /* of the domain */
 } pvi_softmax_state;
 
 extern const pv_hess_ops pvi_softmax_hess; /* gradient and Hessian in one pass (softmax_joint.c) */

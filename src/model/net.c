@@ -15,7 +15,10 @@
  *                  from the inner products of all pairs a_s'a_t, b_s'b_t and then the sum, needs both.)
  *   (4) groupnorm  two vectors, formed likewise.
  * Then  flat       f = min(1, C/n),  n^2 the sum of all layers' squared norms
- *       per layer  f_l = min(1, C/(sqrt(L) n_l)) for each of the L layers with weights
+ *       per layer  f_l = min(1, C_l/n_l) for each of the L layers with weights, with
+ *   (5)            C_l = C/sqrt(L),  or  C_l = C c_l/||c|| where model.clips lists norms c_1 .. c_L.
+ *                  Either way sum_l C_l^2 = C^2: the whole is at most C = sqrt(sum_l C_l^2) long.  With the list
+ *                  and nothing else said, C is ||c|| (the slot constants), so C_l = c_l; a smaller `clip` scales all.
  *       automatic  f = C/(n + gamma)
  * and g += f (3), f (4) row by row; dense layers get b <- f b and one product sum_i a_i b_i' per micro-batch,
  * accumulated row after row.
@@ -27,7 +30,8 @@
  * therefore a function of the row alone: the exact vector q with parts a (f b)' and f (3), where f b and (3) are the
  * floats as computed.
  *   (M1) n^2 is a sum of squares of these very floats, in double: exact to d 2^-52.  f is C (1 - 4u)/n as a float,
- *        off by u, and f b another u:  ||q|| <= C.  A row whose n^2 is not finite adds nothing and is counted.
+ *        off by u, and f b another u:  ||q|| <= C; layer by layer ||q_l|| <= C_l likewise, (5) in double.  A row
+ *        whose n^2 is not finite adds nothing and is counted.
  *   (M2) Each coordinate of g is a sequence of one multiply-add per row, as in glm.c (5), which holds for any d.
  *   (M3) Likewise: a row that adds nothing is left out or adds exact zeros.
  * Public quantities only: shapes, start weights (a fixed stream, not the run's randomness), micro-batch size.
@@ -48,6 +52,30 @@ enum { LOSS_AUTO, LOSS_CROSS_ENTROPY, LOSS_SQUARED };
 
 /* ---- the network behind the settings --------------------------------------------------------------------- */
 
+static int64_t layers_with_weights(const pvi_net *net)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < net->n; i++) n += net->layer[i].n_weights > 0;
+    return n;
+}
+
+/* A norm for each layer, or none: one alone would not say how large the others are. */
+static pv_status open_clips(pvi_net_cfg *c, pv_ctx *ctx)
+{
+    const int64_t layers = layers_with_weights(&c->net);
+    double sum = 0.0;
+    c->all_clips = (double)INFINITY;
+    if (c->clips.n == 0) return PV_OK;
+    if (c->clips.n != layers)
+        return pvi_fail(ctx, PV_E_PARAM, "model.clips has %lld norms, and the network has %lld layers with weights",
+                        (long long)c->clips.n, (long long)layers);
+    if (c->clipping != PVI_CLIP_LAYER)
+        return pvi_fail(ctx, PV_E_PARAM, "model.clips are norms of single layers: add model.clipping=layer");
+    for (int64_t i = 0; i < layers; i++) sum += c->clips.v[i] * c->clips.v[i];
+    c->all_clips = sqrt(sum);
+    return PV_OK;
+}
+
 pv_status pvi_net_open(void *c_, const pv_domain *dom, pv_ctx *ctx)
 {
     pvi_net_cfg *c = c_;
@@ -66,6 +94,7 @@ pv_status pvi_net_open(void *c_, const pv_domain *dom, pv_ctx *ctx)
     if (s == PV_OK && dom->classes == 0 && c->loss == LOSS_CROSS_ENTROPY)
         s = pvi_fail(ctx, PV_E_PARAM, "model.loss=cross-entropy needs classes as labels, and the labels are numbers");
     if (s == PV_OK) s = pvi_net_shape(ctx, &c->net, in, dom->classes == 0 ? 1 : dom->classes);
+    if (s == PV_OK) s = open_clips(c, ctx);
     if (isnan(c->scale)) c->scale = sqrt((double)(in.h * in.w * in.c)) / dom->row_norm;
     return s;
 }
@@ -80,9 +109,8 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
 {
     const pvi_net_cfg *c = cfg;
     pvi_net_plan p;
-    (void)dom;
     (void)max_rows;
-    pvi_net_plan_make(&c->net, c->augment, &p);
+    pvi_net_plan_make(&c->net, c->augment, dom->unit_rows > 0, &p);
     return pvi_net_scratch(&p);
 }
 
@@ -95,7 +123,7 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     s->scale = (float)c->scale;
     s->classes = dom->classes;
     s->query = (uint64_t)number;
-    return pvi_net_pack(s, c->augment, w, a);
+    return pvi_net_pack(s, c->augment, dom->unit_rows > 0, w, a);
 }
 
 /* ---- start ------------------------------------------------------------------------------------------------ */
@@ -121,8 +149,11 @@ static double start_range(const pvi_net *net, int64_t i)
     const pvi_layer *l = &net->layer[i];
     const double in = (double)(l->n_weights / l->units),
                  out = (double)l->units * (l->kind == PVI_LAYER_CONV ? (double)(l->kernel * l->kernel) : 1.0);
-    for (int64_t k = i + 1; k < net->n && net->layer[k].kind != PVI_LAYER_TANH && !net->layer[k].n_weights; k++)
-        if (net->layer[k].kind == PVI_LAYER_RELU || net->layer[k].kind == PVI_LAYER_GELU) return sqrt(6.0 / in);
+    for (int64_t k = i + 1; k < net->n && !net->layer[k].n_weights; k++) {
+        const pvi_layer_kind kind = net->layer[k].kind;
+        if (kind == PVI_LAYER_TANH || kind == PVI_LAYER_SIGMOID) break;
+        if (kind == PVI_LAYER_RELU || kind == PVI_LAYER_GELU) return sqrt(6.0 / in);
+    }
     return sqrt(6.0 / (in + out));
 }
 
@@ -141,16 +172,39 @@ void pvi_net_start(const void *cfg, const pv_domain *dom, double *w)
     }
 }
 
-int64_t pvi_net_tensors(const void *cfg, const pv_domain *dom, int64_t *sizes)
+/* The image that a dense layer sees as a vector, channels last; a vector is one pixel. */
+static pvi_hwc seen_by(const pvi_net *net, int64_t i)
+{
+    for (; i > 0; i--) {
+        const pvi_layer *l = &net->layer[i - 1];
+        if (l->kind == PVI_LAYER_FLATTEN) return l->in;
+        if (l->n_weights || l->kind == PVI_LAYER_MAXPOOL || l->kind == PVI_LAYER_AVGPOOL) return l->out;
+    }
+    return net->in;
+}
+
+static pv_tensor weights_of(const pvi_net *net, int64_t i)
+{
+    const pvi_layer *l = &net->layer[i];
+    if (l->kind == PVI_LAYER_CONV)
+        return (pv_tensor) { l->n_weights, l->kernel * l->kernel, l->in.c, l->units,
+                             (l->kernel + l->stride - 1) / l->stride };
+    if (l->kind != PVI_LAYER_DENSE) return (pv_tensor) { l->n_weights, 1, l->n_weights, 1, 1 };
+    const pvi_hwc in = seen_by(net, i);
+    return (pv_tensor) { l->n_weights, in.h * in.w, in.c, l->units, 1 };
+}
+
+int64_t pvi_net_tensors(const void *cfg, const pv_domain *dom, pv_tensor *out)
 {
     const pvi_net *net = &((const pvi_net_cfg *)cfg)->net;
     int64_t n = 0;
     (void)dom;
     for (int64_t i = 0; i < net->n; i++) {
-        if (net->layer[i].n_weights == 0) continue;
-        if (sizes) {
-            sizes[n] = net->layer[i].n_weights;
-            sizes[n + 1] = net->layer[i].n_biases;
+        const pvi_layer *l = &net->layer[i];
+        if (l->n_weights == 0) continue;
+        if (out) {
+            out[n] = weights_of(net, i);
+            out[n + 1] = (pv_tensor) { l->n_biases, 1, l->n_biases, 1, 1 };
         }
         n += 2;
     }
@@ -211,10 +265,10 @@ bool pvi_net_factors(const pvi_net_state *s, const pvi_net_cfg *c, double clip, 
         parts += 1.0;
     }
     if (!(total < (double)INFINITY)) return false;
-    const double n = sqrt(total), share = bound / sqrt(parts);
-    for (int64_t i = 0; i < net->n; i++) {
+    const double n = sqrt(total);
+    for (int64_t i = 0, part = 0; i < net->n; i++) {
         if (net->layer[i].n_weights == 0) continue;
-        const double own = sqrt(norm2[i]);
+        const double own = sqrt(norm2[i]), share = pvi_net_share(c, bound, part++, parts); /* (5) */
         double f = n <= bound ? 1.0 : bound / n;
         if (c->clipping == PVI_CLIP_LAYER) f = own <= share ? 1.0 : share / own;
         if (c->clipping == PVI_CLIP_AUTOMATIC) f = bound / (n + c->gamma);
@@ -236,20 +290,26 @@ static void add_formed(const pvi_net_state *s, const pvi_net_work *k, int64_t e,
     }
 }
 
-/* g += sum of a (f b)' and f b over the micro-batch's usable rows, one after the other. */
-static void add_dense(const pvi_net_state *s, pvi_net_work *k, int64_t i, float *g)
+/* b <- f b of a dense layer of example e; returns whether it adds anything. */
+static bool scale_delta(const pvi_net_state *s, pvi_net_work *k, int64_t i, int64_t e)
+{
+    const pvi_place *c = &s->plan.place[i];
+    float *const b = k->x + c->delta + e * c->out_size;
+    const float f = k->factor[e][i];
+    for (int64_t j = 0; f != 1.0f && j < c->out_size; j++) b[j] = pvi_times(b[j], f);
+    return f != 0.0f;
+}
+
+/* g += sum of a (f b)' and f b over usable rows of the micro-batch, one after the other. */
+static void add_dense(const pvi_net_state *s, pvi_net_work *k, int64_t i, int64_t from, int64_t to, float *g)
 {
     const pvi_layer *l = &s->net->layer[i];
     const pvi_place *c = &s->plan.place[i];
     static const int32_t zero[PVI_NET_BATCH];
     const float one = 1.0f;
     int64_t rows = 0;
-    for (int64_t e = 0; e < k->n; e++) {
-        float *const b = k->x + c->delta + e * c->out_size;
-        const float f = k->factor[e][i];
-        if (f == 0.0f) continue;
-        if (f != 1.0f)
-            for (int64_t j = 0; j < c->out_size; j++) b[j] = pvi_times(b[j], f);
+    for (int64_t e = from; e < to; e++) {
+        if (!scale_delta(s, k, i, e)) continue;
         k->at[rows] = (int32_t)(e * c->in_size);
         k->bt[rows++] = (int32_t)(e * c->out_size);
     }
@@ -258,35 +318,67 @@ static void add_dense(const pvi_net_state *s, pvi_net_work *k, int64_t i, float 
     s->kernel->outer(&biases, &one, k->x + c->delta, k->bt, l->units, true, g + l->biases);
 }
 
+void pvi_net_start_batch(const pvi_net_state *s, const pvi_net_cfg *c, const pv_rows *rows, int64_t first,
+                         pvi_net_work *k)
+{
+    const pvi_place *last = &s->plan.place[s->net->n - 1];
+    pvi_net_fill(s, rows, first, k);
+    const float *const z = pvi_net_forward(s, k);
+    for (int64_t e = 0; e < k->n; e++) {
+        float *const delta = k->x + last->delta + e * last->out_size;
+        k->usable[e] = isfinite(pvi_net_loss(s, c, z + e * last->out_size, rows->y[k->row[e]], delta));
+        if (!k->usable[e]) memset(delta, 0, sizeof *delta * (size_t)last->out_size);
+    }
+    pvi_net_back_tail(s, k);
+}
+
+/* Example e but for its dense layers. */
+static bool find_factors(const pvi_net_state *s, const pvi_net_cfg *c, double clip, int64_t e, float *g,
+                         int64_t *n_bad, pvi_net_work *k)
+{
+    memset(k->factor[e], 0, sizeof k->factor[e]);
+    if (k->usable[e]) pvi_net_back_head(s, k, e);
+    const bool good = k->usable[e] && pvi_net_factors(s, c, clip, k->norm2[e], k->factor[e]);
+    if (good) add_formed(s, k, e, g);
+    else ++*n_bad;
+    return good;
+}
+
+bool pvi_net_clip_example(const pvi_net_state *s, const pvi_net_cfg *c, double clip, int64_t e, float *g,
+                          int64_t *n_bad, pvi_net_work *k)
+{
+    const bool good = find_factors(s, c, clip, e, g, n_bad, k);
+    for (int64_t i = s->plan.first_dense; i < s->net->n && good; i++)
+        if (s->net->layer[i].kind == PVI_LAYER_DENSE) scale_delta(s, k, i, e);
+    return good;
+}
+
+void pvi_net_add_examples(const pvi_net_state *s, const pvi_net_cfg *c, double clip, int64_t from, int64_t to,
+                          float *g, int64_t *n_bad, pvi_net_work *k)
+{
+    for (int64_t e = from; e < to; e++) find_factors(s, c, clip, e, g, n_bad, k);
+    for (int64_t i = s->plan.first_dense; i < s->net->n; i++)
+        if (s->net->layer[i].kind == PVI_LAYER_DENSE) add_dense(s, k, i, from, to, g);
+}
+
 static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, double clip, float *g, int64_t *n_bad,
                      void *scratch)
 {
     const pvi_net_state *s = st;
     pvi_net_work *k = scratch;
-    const pvi_place *last = &s->plan.place[s->net->n - 1];
 
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
+    if (rows->start) {
+        pvi_net_sum_units(s, cfg, rows, clip, g, n_bad, k);
+        return;
+    }
     if (((const pvi_net_cfg *)cfg)->augment > 1) {
         pvi_net_sum_views(s, cfg, rows, clip, g, n_bad, k);
         return;
     }
     for (int64_t first = 0; first < rows->n; first += k->n) {
-        pvi_net_fill(s, rows, first, k);
-        const float *const z = pvi_net_forward(s, k);
-        memset(k->factor, 0, sizeof k->factor[0] * (size_t)k->n);
-        for (int64_t e = 0; e < k->n; e++) {
-            float *const delta = k->x + last->delta + e * last->out_size;
-            k->usable[e] = isfinite(pvi_net_loss(s, cfg, z + e * last->out_size, rows->y[k->row[e]], delta));
-            if (!k->usable[e]) memset(delta, 0, sizeof *delta * (size_t)last->out_size);
-        }
-        pvi_net_back_tail(s, k);
-        for (int64_t e = 0; e < k->n; e++) {
-            if (k->usable[e]) pvi_net_back_head(s, k, e);
-            if (k->usable[e] && pvi_net_factors(s, cfg, clip, k->norm2[e], k->factor[e])) add_formed(s, k, e, g);
-            else ++*n_bad;
-        }
-        for (int64_t i = s->plan.first_dense; i < s->net->n; i++)
-            if (s->net->layer[i].kind == PVI_LAYER_DENSE) add_dense(s, k, i, g);
+        pvi_net_start_batch(s, cfg, rows, first, k);
+        pvi_net_add_examples(s, cfg, clip, 0, k->n, g, n_bad, k);
     }
 }
 
@@ -338,9 +430,9 @@ static void predict(const void *st, const void *cfg, const pv_rows *rows, float 
 
 static void constants(const void *cfg, const pv_domain *dom, double *G, double *L)
 {
-    (void)cfg;
     (void)dom;
-    *G = *L = (double)INFINITY;
+    *G = ((const pvi_net_cfg *)cfg)->all_clips; /* (5) */
+    *L = (double)INFINITY;
 }
 
 /* ---- the models ------------------------------------------------------------------------------------------------ */
@@ -355,6 +447,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
         ROW("clipping", PV_ENUM, clipping, PVI_CLIP_FLAT, 0, 0, true,                                                \
             "how a row's gradient is bounded: as a whole, layer by layer, or scaled to just below C",                \
             "flat|layer|automatic"),                                                                                 \
+        PVI_CLIPS_ROW,                                                                                               \
         ROW("gamma", PV_F64, gamma, 0.01, 1e-9, 1e9, false, "gamma of automatic clipping, C g/(||g|| + gamma)",      \
             NULL),                                                                                                   \
         ROW("scale", PV_F64, scale, PV_AUTO, 1e-6, 1e6, false, "factor of every input value; auto: sqrt(columns)/R", \
@@ -377,7 +470,7 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
                   .cfg_size = sizeof(pvi_net_cfg),                                                                   \
                   .state_size = sizeof(pvi_net_state),                                                               \
                   .params = cname##_params },                                                                        \
-        .props = PV_ANY_LABEL | PV_PIXELS | PV_NETWORK | (more),                                                     \
+        .props = PV_ANY_LABEL | PV_PIXELS | PV_NETWORK | PV_UNITS | (more),                                          \
         .dim = pvi_net_dim,                                                                                          \
         .scratch = scratch_size,                                                                                     \
         .begin = begin,                                                                                              \
@@ -401,6 +494,12 @@ NET_MODEL(mnist_cnn, "mnist-cnn", "the tutorial network for MNIST: two convoluti
           "conv16x8s2same,relu,pool2s1,conv32x4s2valid,relu,pool2s1,flatten,dense32,relu,dense", 0);
 NET_MODEL(cifar_cnn, "cifar-cnn", "the tutorial network for CIFAR-10: two convolutions, three dense layers", 1,
           "conv64x5same,relu,pool3s2,conv64x5same,relu,pool3s2,flatten,dense384,relu,dense192,relu,dense", 0);
+
+NET_MODEL(cifar_tutorial, "cifar-tutorial",
+          "the TensorFlow tutorial's network for CIFAR-10 as it was, with local response normalisation", 1,
+          "conv64x5same,relu,pool3s2same,lrn4,conv64x5same,relu,lrn4,pool3s2same,flatten,dense384,relu,dense192,relu,"
+          "dense",
+          0);
 
 bool pvi_is_net(const pv_model_ops *model)
 {

@@ -17,12 +17,17 @@ typedef enum pvi_layer_kind { /* order of the names in net_parse.c */
                               PVI_LAYER_AVGPOOL,
                               PVI_LAYER_RELU,
                               PVI_LAYER_TANH,
-                              PVI_LAYER_GELU, /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+                              PVI_LAYER_GELU,    /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+                              PVI_LAYER_SIGMOID, /* 1/(1 + e^-x) */
                               PVI_LAYER_GROUPNORM,
+                              PVI_LAYER_LRN, /* local response normalisation: net_norm.c (4) */
                               PVI_LAYER_FLATTEN
 } pvi_layer_kind;
 
 #define PVI_GROUPNORM_EPSILON 1e-5 /* added to the variance */
+/* x / (1 + alpha mean of squares)^beta; the mean over 2 radius + 1 channels */
+#define PVI_LRN_ALPHA 1e-3
+#define PVI_LRN_BETA  0.75
 
 typedef struct pvi_hwc {
     int64_t h, w, c; /* height, width, channels; a vector is 1 x 1 x c */
@@ -33,10 +38,11 @@ typedef struct pvi_layer {
     int64_t units;          /* filters of a conv, outputs of a dense (0 as written: one per class) */
     int64_t kernel, stride; /* conv and pools; square                                              */
     int64_t groups;         /* groupnorm                                                           */
-    bool same;              /* conv: padded so that the output is ceil(input / stride)             */
+    int64_t radius;         /* lrn: channels on either side                                        */
+    bool same;              /* conv and pools: padded so that the output is ceil(input / stride)   */
     /* filled by pvi_net_shape */
     pvi_hwc in, out;
-    int64_t pad_top, pad_left, pad_bottom, pad_right; /* zeros around the input of a conv          */
+    int64_t pad_top, pad_left, pad_bottom, pad_right; /* zeros around the input of a conv; of a pool: nothing */
     int64_t weights, n_weights; /* first and number; n_weights = 0: the layer has no parameters     */
     int64_t biases, n_biases;
     char text[32]; /* as written */
@@ -67,15 +73,28 @@ typedef struct pvi_net_cfg {
     double gamma, scale;    /* scale: factor of every input value */
     int64_t augment, shift; /* views of a row, and by how many pixels at most they are moved */
     bool flip;
-    double radius; /* of hidden values: split.c only      */
-    pvi_net net;   /* filled by pvi_net_open */
+    double radius;    /* of hidden values: split.c only      */
+    pv_numbers clips; /* of every layer; none: equal         */
+    pvi_net net;      /* filled by pvi_net_open */
+    double all_clips; /* sqrt(sum_l clips_l^2); INFINITY: none */
 } pvi_net_cfg;
+/* What layer number `part` of `parts` with weights may add, of the bound C of all (net.c (5)). */
+static inline double pvi_net_share(const pvi_net_cfg *c, double C, int64_t part, double parts)
+{
+    return c->clips.n ? C * (pvi_list_at(&c->clips, part) / c->all_clips) : C / sqrt(parts);
+}
+#define PVI_CLIPS_ROW                                                                                                \
+    {                                                                                                                \
+        "clips", PV_LIST, offsetof(pvi_net_cfg, clips), PV_AUTO, 1e-12, 1e12, true,                                  \
+            "C_l, bounds on a row's gradient for each layer, together sqrt(sum C_l^2); equal: clip/sqrt(layers)",    \
+            "equal"                                                                                                  \
+    }
 /* The slot `open`: reads the layers and checks them against the domain. */
 pv_status pvi_net_open(void *cfg, const pv_domain *dom, pv_ctx *ctx);
 /* Of every network: contract slots of pv_model_ops. */
 int64_t pvi_net_dim(const void *cfg, const pv_domain *dom);
 void pvi_net_start(const void *cfg, const pv_domain *dom, double *w);
-int64_t pvi_net_tensors(const void *cfg, const pv_domain *dom, int64_t *sizes);
+int64_t pvi_net_tensors(const void *cfg, const pv_domain *dom, pv_tensor *out);
 int64_t pvi_net_outputs(const void *cfg, const pv_domain *dom);
 bool pvi_is_net(const pv_model_ops *model); /* its cfg is a pvi_net_cfg */
 

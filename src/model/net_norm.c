@@ -1,11 +1,19 @@
-/* net_norm.c - group normalisation of one example.
+/* net_norm.c - group normalisation of one example; and what local response normalisation computes.
  *
  *   A group is every pixel of C/G consecutive channels, m values x with mean mu and variance v.
  *   (1) x^ = (x - mu) / sqrt(v + epsilon),   y = gain_c x^ + bias_c
  *   (2) dgain_c = sum_pixels dy x^,  dbias_c = sum_pixels dy
  *   (3) dx = (t - mean(t) - x^ mean(t x^)) / sqrt(v + epsilon)  with  t = gain_c dy, means over the group
- * Sums are doubles; each example is on its own, so its gradient is well defined (which batch norm's is not).
- * Reference  Wu, He, Group normalization, ECCV 2018. */
+ * Sums of (1) to (3) are doubles; each example is on its own, so its gradient is well defined (which batch norm's is
+ * not).
+ * Local response normalisation, in floats (net.kernel.c): at every pixel, for channel c, with the window c - R ..
+ * c + R as far as there are channels, a = alpha/(2R + 1), beta = 3/4,
+ *   (4) s_c = 1 + a sum_{b in window(c)} x_b^2,   y_c = x_c s_c^-beta
+ *   (5) dx_c = dy_c s_c^-beta - 2 a beta x_c sum_{b in window(c)} t_b,   t_b = dy_b y_b / s_b
+ *       since y_b depends on x_c by -2 a beta x_c x_b s_b^(-beta - 1), and b is in c's window where c is in b's.
+ * It has no weights: its gradient is what passes through it.
+ * Reference  Wu, He, Group normalization, ECCV 2018; Krizhevsky, Sutskever, Hinton 2012, with the constants of the
+ *            TensorFlow tutorial for CIFAR-10: R = 4, alpha = 0.001. */
 #include "model/net_run.h"
 
 /* For every value of group g: index at, channel c. */

@@ -2,17 +2,18 @@
  *
  *   description = layer { "," layer }
  *   layer = "conv" F "x" K [ "s" S ] [ "same" | "valid" ]      F filters of K x K, every S pixels
- *         | ( "pool" | "maxpool" | "avgpool" ) K [ "s" S ]     S = K unless said
- *         | "relu" | "tanh" | "gelu" | "flatten"
+ *         | ( "pool" | "maxpool" | "avgpool" ) K [ "s" S ] [ "same" | "valid" ]      S = K unless said
+ *         | "relu" | "tanh" | "gelu" | "sigmoid" | "flatten"
  *         | "groupnorm" G                                      G groups of channels
+ *         | "lrn" R                                            over R channels on either side
  *         | "dense" [ N ]                                      without N: one output per class
  * Names are lower case; blanks around a layer are skipped.  Numbers are 1 .. 65536. */
 #include "model/net.h"
 
 #include <ctype.h>
 
-const char *const pvi_layer_names[] = { "conv", "dense", "pool",      "avgpool", "relu",
-                                        "tanh", "gelu",  "groupnorm", "flatten" };
+const char *const pvi_layer_names[] = { "conv", "dense",   "pool",      "avgpool", "relu",   "tanh",
+                                        "gelu", "sigmoid", "groupnorm", "lrn",     "flatten" };
 enum { KINDS = sizeof pvi_layer_names / sizeof *pvi_layer_names, MOST = 65536 };
 
 typedef struct reader {
@@ -44,13 +45,10 @@ static bool take_number(reader *r, int64_t *out)
     return r->at > from && x >= 1 && x <= MOST;
 }
 
-static pv_status read_conv(reader *r)
+/* [ "s" S ] [ "same" | "valid" ] */
+static pv_status read_stride(reader *r, const char *form)
 {
     pvi_layer *l = r->layer;
-    static const char form[] =
-        "a convolution is written conv16x8s2same: 16 filters of 8 x 8, stride 2, same or valid";
-    l->stride = 1;
-    if (!take_number(r, &l->units) || !take_word(r, "x") || !take_number(r, &l->kernel)) return fail_layer(r, form);
     if (take_word(r, "same")) return l->same = true, PV_OK;
     if (take_word(r, "valid")) return PV_OK;
     if (take_word(r, "s") && !take_number(r, &l->stride)) return fail_layer(r, form);
@@ -59,14 +57,24 @@ static pv_status read_conv(reader *r)
     return PV_OK;
 }
 
+static pv_status read_conv(reader *r)
+{
+    pvi_layer *l = r->layer;
+    static const char form[] =
+        "a convolution is written conv16x8s2same: 16 filters of 8 x 8, stride 2, same or valid";
+    l->stride = 1;
+    if (!take_number(r, &l->units) || !take_word(r, "x") || !take_number(r, &l->kernel)) return fail_layer(r, form);
+    return read_stride(r, form);
+}
+
 static pv_status read_pool(reader *r)
 {
     pvi_layer *l = r->layer;
-    static const char form[] = "pooling is written pool2s1 or avgpool2s1: windows of 2 x 2, stride 1";
+    static const char form[] =
+        "pooling is written pool2s1 or avgpool2s1same: windows of 2 x 2, stride 1, same or valid";
     if (!take_number(r, &l->kernel)) return fail_layer(r, form);
     l->stride = l->kernel;
-    if (take_word(r, "s") && !take_number(r, &l->stride)) return fail_layer(r, form);
-    return PV_OK;
+    return read_stride(r, form);
 }
 
 static pv_status read_dense(reader *r)
@@ -82,6 +90,13 @@ static pv_status read_groupnorm(reader *r)
     return PV_OK;
 }
 
+static pv_status read_lrn(reader *r)
+{
+    if (!take_number(r, &r->layer->radius))
+        return fail_layer(r, "say over how many channels on either side, as in lrn4");
+    return PV_OK;
+}
+
 static pv_status read_numbers(reader *r)
 {
     switch (r->layer->kind) {
@@ -90,6 +105,7 @@ static pv_status read_numbers(reader *r)
     case PVI_LAYER_AVGPOOL: return read_pool(r);
     case PVI_LAYER_DENSE: return read_dense(r);
     case PVI_LAYER_GROUPNORM: return read_groupnorm(r);
+    case PVI_LAYER_LRN: return read_lrn(r);
     default: return PV_OK;
     }
 }
@@ -102,10 +118,16 @@ static pv_status unknown_layer(reader *r, size_t letters)
     if (strncmp(word, "batch", 5) == 0)
         return fail_layer(r, "batch normalisation mixes the examples of a batch, so no example has a gradient of its "
                              "own: use groupnorm");
+    if (strncmp(word, "drop", 4) == 0)
+        return fail_layer(r,
+                          "dropout draws other weights for every row, and what a row adds would depend on that draw; "
+                          "it is there against learning rows by heart, which clipping and noise already bound: "
+                          "leave it out");
     const char *near = pvi_nearest(word, pvi_layer_names, KINDS);
     char what[160];
     snprintf(what, sizeof what, "no such layer, %s%s",
-             near ? "did you mean " : "there is conv, dense, pool, avgpool, relu, tanh, gelu, groupnorm, flatten",
+             near ? "did you mean "
+                  : "there is conv, dense, pool, avgpool, relu, tanh, gelu, sigmoid, groupnorm, lrn, flatten",
              near ? near : "");
     return fail_layer(r, what);
 }

@@ -86,7 +86,7 @@ int64_t pvi_net_fill(const pvi_net_state *s, const pv_rows *rows, int64_t first,
 /* ---- forward ---------------------------------------------------------------------------------------------- */
 
 /* The lines of an image into the middle of one with zeros around it. */
-static void pad_image(const pvi_layer *l, const float *x, float *to, int64_t size)
+void pvi_net_pad(const pvi_layer *l, const float *x, float *to, int64_t size)
 {
     const int64_t line = l->in.w * l->in.c, width = line + (l->pad_left + l->pad_right) * l->in.c;
     memset(to, 0, sizeof *to * (size_t)size);
@@ -104,6 +104,8 @@ static void forward_each(const pvi_net_state *s, pvi_net_work *k, int64_t i, int
     case PVI_LAYER_RELU: s->kernel->relu(x, c->out_size, y); break;
     case PVI_LAYER_TANH: s->kernel->tanh(x, c->out_size, y); break;
     case PVI_LAYER_GELU: s->kernel->gelu(x, c->out_size, y); break;
+    case PVI_LAYER_SIGMOID: s->kernel->sigmoid(x, c->out_size, y); break;
+    case PVI_LAYER_LRN: s->kernel->lrn(l, x, y, values(k, c->stat, c->out_size, e)); break;
     case PVI_LAYER_MAXPOOL: s->kernel->maxpool(l, x, y); break;
     case PVI_LAYER_AVGPOOL: s->kernel->avgpool(l, x, y); break;
     case PVI_LAYER_GROUPNORM: pvi_groupnorm(l, s->pack[i].w, s->pack[i].bias, x, y, stats(k, c, l, e)); break;
@@ -118,8 +120,8 @@ static void forward_layer(const pvi_net_state *s, pvi_net_work *k, int64_t i)
     const pvi_pack *w = &s->pack[i];
     if (c->padded && i > 0)
         for (int64_t e = 0; e < k->n; e++)
-            pad_image(l, values(k, s->plan.place[i - 1].out, s->plan.place[i - 1].out_size, e),
-                      values(k, c->in, c->in_size, e), c->in_size);
+            pvi_net_pad(l, values(k, s->plan.place[i - 1].out, s->plan.place[i - 1].out_size, e),
+                        values(k, c->in, c->in_size, e), c->in_size);
     if (l->kind == PVI_LAYER_CONV || l->kind == PVI_LAYER_DENSE)
         s->kernel->product(&w->taps, k->n, k->x + c->in, c->in_size, w->w, w->ldw, w->bias, l->units, c->fused,
                            k->x + c->out);
@@ -145,6 +147,8 @@ static void back_plain(const pvi_net_state *s, pvi_net_work *k, int64_t i, int64
     case PVI_LAYER_RELU: s->kernel->relu_back(y, dy, c->out_size, dx); break;
     case PVI_LAYER_TANH: s->kernel->tanh_back(y, dy, c->out_size, dx); break;
     case PVI_LAYER_GELU: s->kernel->gelu_back(x, dy, c->out_size, dx); break;
+    case PVI_LAYER_SIGMOID: s->kernel->sigmoid_back(y, dy, c->out_size, dx); break;
+    case PVI_LAYER_LRN: s->kernel->lrn_back(l, x, y, dy, values(k, c->stat, c->out_size, e), dx); break;
     case PVI_LAYER_MAXPOOL:
         memset(dx, 0, sizeof *dx * (size_t)c->in_size);
         s->kernel->maxpool_back(l, x, y, dy, dx);
@@ -236,6 +240,7 @@ void pvi_net_back_head(const pvi_net_state *s, pvi_net_work *k, int64_t e)
         switch (l->kind) {
         case PVI_LAYER_CONV: back_conv(s, k, i, e, dy, dx); break;
         case PVI_LAYER_GROUPNORM: back_norm(s, k, i, e, dy, dx, k->x + p->inst + l->weights); break;
+        case PVI_LAYER_LRN:
         case PVI_LAYER_MAXPOOL:
         case PVI_LAYER_AVGPOOL: back_plain(s, k, i, e, dy, dx); break;
         case PVI_LAYER_FLATTEN: continue;

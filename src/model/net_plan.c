@@ -29,16 +29,18 @@ static pvi_hwc padded_shape(const pvi_layer *l)
     return (pvi_hwc) { l->in.h + l->pad_top + l->pad_bottom, l->in.w + l->pad_left + l->pad_right, l->in.c };
 }
 
+/* A pool cuts its windows instead. */
 static bool needs_padding(const pvi_layer *l)
 {
-    return l->pad_top + l->pad_bottom + l->pad_left + l->pad_right > 0;
+    return l->kind == PVI_LAYER_CONV && l->pad_top + l->pad_bottom + l->pad_left + l->pad_right > 0;
 }
 
-/* relu and tanh overwrite their input where nobody needs it to go backward. */
+/* relu, tanh and sigmoid overwrite their input where nobody needs it to go backward. */
 static bool works_in_place(const pvi_net *net, int64_t i)
 {
     if (net->layer[i].kind == PVI_LAYER_FLATTEN) return true;
-    if (i == 0 || (net->layer[i].kind != PVI_LAYER_RELU && net->layer[i].kind != PVI_LAYER_TANH)) return false;
+    const pvi_layer_kind kind = net->layer[i].kind;
+    if (i == 0 || (kind != PVI_LAYER_RELU && kind != PVI_LAYER_TANH && kind != PVI_LAYER_SIGMOID)) return false;
     switch (net->layer[i - 1].kind) {
     case PVI_LAYER_CONV:
     case PVI_LAYER_DENSE:
@@ -65,6 +67,7 @@ static void place_values(const pvi_net *net, pvi_net_plan *p)
         c->out_size = size_of(l->out);
         c->out = works_in_place(net, i) ? c->in : take(p, p->batch * c->out_size);
         if (l->kind == PVI_LAYER_GROUPNORM) c->stat = take(p, p->batch * 4 * l->groups);
+        if (l->kind == PVI_LAYER_LRN) c->stat = take(p, p->batch * c->out_size);
         c->fused = has_product(l) ? i + 1 < net->n && net->layer[i + 1].kind == PVI_LAYER_RELU
                                   : l->kind == PVI_LAYER_RELU && i > 0 && has_product(&net->layer[i - 1]);
         at = c->out;
@@ -94,7 +97,7 @@ static void place_gradients(const pvi_net *net, pvi_net_plan *p)
     p->inst = take(p, p->head);
 }
 
-static void plan_for(const pvi_net *net, int64_t views, int64_t batch, pvi_net_plan *p)
+static void plan_for(const pvi_net *net, int64_t views, bool units, int64_t batch, pvi_net_plan *p)
 {
     memset(p, 0, sizeof *p);
     p->batch = batch;
@@ -103,16 +106,15 @@ static void plan_for(const pvi_net *net, int64_t views, int64_t batch, pvi_net_p
     p->head = net->layer[p->first_dense].weights;
     place_values(net, p);
     place_gradients(net, p);
-    if (views < 2) return;
-    p->image = take(p, p->place[0].in_size);
-    p->mean = take(p, net->d);
+    if (views > 1) p->image = take(p, p->place[0].in_size);
+    if (views > 1 || units) p->mean = take(p, net->d);
 }
 
-void pvi_net_plan_make(const pvi_net *net, int64_t views, pvi_net_plan *out)
+void pvi_net_plan_make(const pvi_net *net, int64_t views, bool units, pvi_net_plan *out)
 {
-    plan_for(net, views, 1, out);
+    plan_for(net, views, false, 1, out); /* a unit's sum is no part of what an example takes */
     const int64_t most = views < 2 ? PVI_NET_BATCH : views, fit = CACHE / (int64_t)sizeof(float) / out->floats;
-    plan_for(net, views, fit < 1 ? 1 : fit > most ? most : fit, out);
+    plan_for(net, views, units, fit < 1 ? 1 : fit > most ? most : fit, out);
 }
 
 size_t pvi_net_scratch(const pvi_net_plan *p)
@@ -182,23 +184,24 @@ static void fill_pack(const pvi_layer *l, const double *w, pvi_pack *k)
 static pv_status make_input(pvi_net_state *s, pv_arena *a)
 {
     const pvi_layer *l = &s->net->layer[0];
-    const pvi_hwc in = s->net->in, full = s->plan.place[0].padded ? padded_shape(l) : in;
+    const bool padded = s->plan.place[0].padded;
+    const pvi_hwc in = s->net->in, full = padded ? padded_shape(l) : in;
+    const int64_t top = padded ? l->pad_top : 0, left = padded ? l->pad_left : 0;
     int32_t *to = offsets(a, size_of(in));
     if (!to) return PV_E_NOMEM;
     for (int64_t c = 0, j = 0; c < in.c; c++)
         for (int64_t y = 0; y < in.h; y++)
-            for (int64_t x = 0; x < in.w; x++, j++)
-                to[j] = (int32_t)(((y + l->pad_top) * full.w + x + l->pad_left) * in.c + c);
+            for (int64_t x = 0; x < in.w; x++, j++) to[j] = (int32_t)(((y + top) * full.w + x + left) * in.c + c);
     s->input = to;
     return PV_OK;
 }
 
-pv_status pvi_net_pack(pvi_net_state *s, int64_t views, const double *w, pv_arena *a)
+pv_status pvi_net_pack(pvi_net_state *s, int64_t views, bool units, const double *w, pv_arena *a)
 {
     const pvi_net *net = s->net;
     pv_status st = PV_OK;
     if (!s->ready) {
-        pvi_net_plan_make(net, views, &s->plan);
+        pvi_net_plan_make(net, views, units, &s->plan);
         for (int64_t i = 0; st == PV_OK && i < net->n; i++)
             st = make_pack(&net->layer[i], i > s->plan.back0, &s->pack[i], a);
         if (st == PV_OK) st = make_input(s, a);

@@ -1,7 +1,8 @@
 /* net_shape.c - from what is written to shapes and places of the weights.
  *
  *   (1) valid  out = floor((in - K)/S) + 1
- *   (2) same   out = ceil(in/S), with max((out - 1) S + K - in, 0) zeros around the input, the smaller half in front
+ *   (2) same   out = ceil(in/S), with max((out - 1) S + K - in, 0) zeros around the input, the smaller half in front;
+ *              windows of a pool leave out what is beyond the edge instead, in the largest value and in the mean
  * Layers before the first dense one see images; from there on everything is a vector, and the last layer is dense. */
 #include "model/net.h"
 
@@ -28,19 +29,6 @@ static pv_status too_many(const shaper *s)
     return misfit(s, "and would have more than 2^31 weights");
 }
 
-/* (1) */
-static pv_status shape_window(shaper *s, pvi_layer *l)
-{
-    const int64_t h = s->at.h + l->pad_top + l->pad_bottom, w = s->at.w + l->pad_left + l->pad_right;
-    char needs[128];
-    if (s->vector) return misfit(s, "a vector; it works on images and belongs before the first dense layer");
-    snprintf(needs, sizeof needs, "smaller than its window of %lldx%lld: a smaller window%s would do",
-             (long long)l->kernel, (long long)l->kernel, l->kind == PVI_LAYER_CONV ? ", or same," : "");
-    if (h < l->kernel || w < l->kernel) return misfit(s, needs);
-    l->out = (pvi_hwc) { (h - l->kernel) / l->stride + 1, (w - l->kernel) / l->stride + 1, s->at.c };
-    return PV_OK;
-}
-
 /* (2) */
 static void pad_side(int64_t in, int64_t kernel, int64_t stride, int64_t *front, int64_t *back)
 {
@@ -49,12 +37,25 @@ static void pad_side(int64_t in, int64_t kernel, int64_t stride, int64_t *front,
     *back = all > 0 ? all - all / 2 : 0;
 }
 
-static pv_status shape_conv(shaper *s, pvi_layer *l)
+/* (1), (2) */
+static pv_status shape_window(shaper *s, pvi_layer *l)
 {
     if (l->same) {
         pad_side(s->at.h, l->kernel, l->stride, &l->pad_top, &l->pad_bottom);
         pad_side(s->at.w, l->kernel, l->stride, &l->pad_left, &l->pad_right);
     }
+    const int64_t h = s->at.h + l->pad_top + l->pad_bottom, w = s->at.w + l->pad_left + l->pad_right;
+    char needs[128];
+    if (s->vector) return misfit(s, "a vector; it works on images and belongs before the first dense layer");
+    snprintf(needs, sizeof needs, "smaller than its window of %lldx%lld: a smaller window, or same, would do",
+             (long long)l->kernel, (long long)l->kernel);
+    if (h < l->kernel || w < l->kernel) return misfit(s, needs);
+    l->out = (pvi_hwc) { (h - l->kernel) / l->stride + 1, (w - l->kernel) / l->stride + 1, s->at.c };
+    return PV_OK;
+}
+
+static pv_status shape_conv(shaper *s, pvi_layer *l)
+{
     const pv_status st = shape_window(s, l);
     if (st != PV_OK) return st;
     l->out.c = l->units;
@@ -97,6 +98,10 @@ static pv_status shape_layer(shaper *s, pvi_layer *l)
     case PVI_LAYER_MAXPOOL:
     case PVI_LAYER_AVGPOOL: return shape_window(s, l);
     case PVI_LAYER_GROUPNORM: return shape_groupnorm(s, l);
+    case PVI_LAYER_LRN:
+        return s->vector
+                   ? misfit(s, "a vector; it works on channels of images and belongs before the first dense layer")
+                   : PV_OK;
     case PVI_LAYER_FLATTEN: return l->out = (pvi_hwc) { 1, 1, s->at.h * s->at.w * s->at.c }, PV_OK;
     default: return PV_OK;
     }

@@ -53,85 +53,44 @@ static void make_view(const pvi_net_state *s, const float *image, const pvi_view
         }
 }
 
-/* mean += gradients of the micro-batch's views. */
-static void add_tail(const pvi_net_state *s, pvi_net_work *k, bool more, float *mean)
-{
-    static const int32_t zero[PVI_NET_BATCH];
-    const float one = 1.0f;
-    for (int64_t i = s->plan.first_dense; i < s->net->n; i++) {
-        const pvi_layer *l = &s->net->layer[i];
-        const pvi_place *c = &s->plan.place[i];
-        const int64_t n = l->n_weights + l->n_biases;
-        if (l->kind == PVI_LAYER_GROUPNORM) {
-            if (!more) memset(mean + l->weights, 0, sizeof *mean * (size_t)n);
-            for (int64_t e = 0; e < k->n; e++) s->kernel->axpy(1.0f, k->x + c->inst + e * n, n, mean + l->weights);
-        }
-        if (l->kind != PVI_LAYER_DENSE) continue;
-        for (int64_t e = 0; e < k->n; e++) {
-            k->at[e] = (int32_t)(e * c->in_size);
-            k->bt[e] = (int32_t)(e * c->out_size);
-        }
-        const pvi_taps weights = { k->at, k->n, 1, l->in.c, 0 }, biases = { zero, k->n, 1, 1, 0 };
-        s->kernel->outer(&weights, k->x + c->in, k->x + c->delta, k->bt, l->units, more, mean + l->weights);
-        s->kernel->outer(&biases, &one, k->x + c->delta, k->bt, l->units, more, mean + l->biases);
-    }
-}
-
 /* Views first .. of the row in the scratch image; false: one of them is not usable. */
-static bool add_views(const pvi_net_state *s, const pvi_net_cfg *c, const pvi_view *view, int64_t first, float y,
-                      pvi_net_work *k)
+static bool add_views(const pvi_net_state *s, const pvi_net_cfg *c, const pvi_view *view, int64_t first, bool more,
+                      float y, pvi_net_work *k)
 {
     const pvi_place *in = &s->plan.place[0], *last = &s->plan.place[s->net->n - 1];
-    float *const mean = k->x + s->plan.mean;
     k->n = c->augment - first < s->plan.batch ? c->augment - first : s->plan.batch;
     for (int64_t e = 0; e < k->n; e++)
         make_view(s, k->x + s->plan.image, &view[first + e], k->x + in->in + e * in->in_size);
     const float *const z = pvi_net_forward(s, k);
-    for (int64_t e = 0; e < k->n; e++)
+    for (int64_t e = 0; e < k->n; e++) {
+        k->usable[e] = true;
         if (!isfinite(pvi_net_loss(s, c, z + e * last->out_size, y, k->x + last->delta + e * last->out_size)))
             return false;
-    pvi_net_back_tail(s, k);
-    add_tail(s, k, first > 0, mean);
-    if (first == 0) memset(mean, 0, sizeof *mean * (size_t)s->plan.head);
-    for (int64_t e = 0; e < k->n; e++) {
-        pvi_net_back_head(s, k, e);
-        s->kernel->axpy(1.0f, k->x + s->plan.inst, s->plan.head, mean);
     }
+    pvi_net_back_tail(s, k);
+    pvi_net_form(s, k, 0, k->n, more, k->x + s->plan.mean);
     return true;
 }
 
-/* Stored row r, at `place` in the whole table. */
-static bool mean_gradient(const pvi_net_state *s, const pvi_net_cfg *c, const pv_rows *rows, int64_t r, int64_t place,
-                          pvi_net_work *k)
+bool pvi_net_add_row(const pvi_net_state *s, const pvi_net_cfg *c, const pv_rows *rows, int64_t r, int64_t place,
+                     bool more, pvi_net_work *k)
 {
     pvi_view view[PVI_MAX_VIEWS];
-    float *const mean = k->x + s->plan.mean, share = 1.0f / (float)c->augment;
     pvi_net_views(c, s->query, place, view);
     pvi_net_fill_row(s, rows, r, k->x + s->plan.image);
     for (int64_t first = 0; first < c->augment; first += s->plan.batch)
-        if (!add_views(s, c, view, first, rows->y[r], k)) return false;
-    for (int64_t j = 0; j < s->net->d; j++) mean[j] *= share;
-    for (int64_t i = 0; i < s->net->n; i++) {
-        const pvi_layer *l = &s->net->layer[i];
-        if (l->n_weights) k->norm2[0][i] = s->kernel->squares(mean + l->weights, l->n_weights + l->n_biases);
-    }
+        if (!add_views(s, c, view, first, more || first > 0, rows->y[r], k)) return false;
     return true;
 }
 
 void pvi_net_sum_views(const pvi_net_state *s, const pvi_net_cfg *c, const pv_rows *rows, double clip, float *g,
                        int64_t *n_bad, pvi_net_work *k)
 {
-    const float *const mean = k->x + s->plan.mean;
+    float *const mean = k->x + s->plan.mean, share = 1.0f / (float)c->augment;
     for (int64_t i = 0; i < rows->n; i++) {
         const int64_t r = rows->pick ? rows->pick[i] : i, place = rows->pick ? r : rows->first + i;
-        if (!mean_gradient(s, c, rows, r, place, k) || !pvi_net_factors(s, c, clip, k->norm2[0], k->factor[0])) {
-            ++*n_bad;
-            continue;
-        }
-        for (int64_t j = 0; j < s->net->n; j++) {
-            const pvi_layer *l = &s->net->layer[j];
-            if (l->n_weights)
-                s->kernel->axpy(k->factor[0][j], mean + l->weights, l->n_weights + l->n_biases, g + l->weights);
-        }
+        const bool good = pvi_net_add_row(s, c, rows, r, place, false, k);
+        for (int64_t j = 0; good && j < s->net->d; j++) mean[j] *= share;
+        if (!good || !pvi_net_add_vector(s, c, clip, mean, 1.0f, 1.0, g)) ++*n_bad;
     }
 }

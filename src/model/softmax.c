@@ -28,6 +28,7 @@
  * Rounding (M2) and zero rows (M3) are those of glm.c: every coordinate of the sum is its own sequence of
  * multiply-adds over the rows, (5) there holds for any d. */
 #include "softmax_block.h"
+#include "units.h"
 
 #include <float.h>
 
@@ -44,7 +45,8 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
 {
     (void)cfg;
     (void)max_rows;
-    return sizeof(soft_block) + sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes;
+    return sizeof(soft_block) + sizeof(float) * PVI_SOFT_ROWS * (size_t)dom->classes +
+           (dom->unit_rows > 0 ? pvi_softmax_units_scratch(dom->p, dom->classes) : 0);
 }
 
 static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const double *w, int64_t number, pv_arena *a)
@@ -73,6 +75,7 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     for (int64_t j = 0; j < s->p; j++)
         for (int64_t c = 0; c < s->k; c++) s->wt[j * s->ldt + c] = s->w[c * s->ldw + j];
     s->kernel = pvi_softmax_kernel_isa[pvi_isa()];
+    s->max_norm = dom->max_norm;
     return PV_OK;
 }
 
@@ -84,6 +87,10 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     (void)cfg;
 
     PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
+    if (rows->start) {
+        pvi_softmax_units_sum(s, rows, clip, g, n_bad, scratch);
+        return;
+    }
     for (int64_t i = 0; i < rows->n; i += b->n) {
         soft_fill(b, rows, i);
         const float *gain = soft_logits(s, b, rows, b->z);
@@ -164,7 +171,7 @@ const pv_model_ops pv_model_softmax = {
               .reference = "Cox 1966; Bohning 1992 (curvature)",
               .state_size = sizeof(pvi_softmax_state),
               .params = pv_no_params },
-    .props = PV_CONVEX | PV_SMOOTH | PV_LIPSCHITZ | PV_HESSIAN | PV_CLASSIFY | PV_FOR_MANY | PV_LINEAR,
+    .props = PV_CONVEX | PV_SMOOTH | PV_LIPSCHITZ | PV_HESSIAN | PV_CLASSIFY | PV_FOR_MANY | PV_LINEAR | PV_UNITS,
     .dim = dim,
     .scratch = scratch_size,
     .begin = begin,

@@ -3,13 +3,14 @@
  * logits        a tile of 4 rows by T classes shares the loads of both; lane sums are reduced together.
  * coefficients  vectors run over rows, so maxima and sums over classes need no shuffles.
  * add           a tile of T classes by a strip of columns stays in registers while the rows go by, one after
- *               the other (M3). */
+ *               the other (M3).
+ * add_units     the same with a unit's sum in registers beside what g has. */
 #include "model/model.h"
 #include "model/simd.h"
 
 #include <float.h>
 
-enum { ROWS = 4, TILE = PVI_W == 16 ? 5 : 2, STRIP = 4, Z = PVI_SOFT_ROWS };
+enum { ROWS = 4, TILE = PVI_W == 16 ? 5 : 2, STRIP = 4, UNIT_STRIP = 2, Z = PVI_SOFT_ROWS };
 
 /* The sums over the lanes of a[row][class] to z; t is a constant where this is inlined. */
 PVI_INLINE void reduce_tile(vf a[ROWS][TILE], int t, int64_t rows, float *z)
@@ -216,6 +217,62 @@ static void add(const float *const *row, int64_t n, int64_t q, float bias, int64
     }
 }
 
+/* add_tile() for units: a[..] what g has, s[..] a unit's sum. */
+PVI_INLINE void units_tile(const float *const *row, const pvi_runs *runs, int64_t j, int t, int nv, int64_t lanes,
+                           int64_t have, vf rest, const float *z, float *g, int64_t ldg)
+{
+    vf a[TILE][UNIT_STRIP];
+    int64_t i = 0;
+    for (int c = 0; c < t; c++) {
+        for (int v = 0; v < nv - 1; v++) a[c][v] = vload(g + c * ldg + v * W);
+        a[c][nv - 1] = vload_n(g + c * ldg + (nv - 1) * W, lanes);
+    }
+    for (int64_t u = 0; u < runs->n; u++) {
+        const bool alone = runs->alone[u];
+        vf s[TILE][UNIT_STRIP];
+        for (int c = 0; c < t; c++)
+            for (int v = 0; v < nv; v++) s[c][v] = alone ? a[c][v] : vset(0.0f);
+        for (const int64_t end = i + runs->size[u]; i < end; i++) {
+            vf x[UNIT_STRIP];
+            for (int v = 0; v < nv - 1; v++) x[v] = vload(row[i] + j + v * W);
+            x[nv - 1] = vload_rest(row[i] + j + (nv - 1) * W, have, rest);
+            for (int c = 0; c < t; c++) {
+                const vf q = vset(z[c * Z + i]);
+                for (int v = 0; v < nv; v++) s[c][v] = vfma(q, x[v], s[c][v]);
+            }
+        }
+        const vf f = vset(runs->f[u]);
+        for (int c = 0; c < t; c++)
+            for (int v = 0; v < nv; v++) a[c][v] = alone ? s[c][v] : vfma(f, s[c][v], a[c][v]);
+    }
+    for (int c = 0; c < t; c++) {
+        for (int v = 0; v < nv - 1; v++) vstore(g + c * ldg + v * W, a[c][v]);
+        vstore_n(g + c * ldg + (nv - 1) * W, a[c][nv - 1], lanes);
+    }
+}
+
+PVI_INLINE void units_strip(const float *const *row, const pvi_runs *runs, int64_t j, int nv, int64_t lanes,
+                            int64_t have, vf rest, int64_t k, const float *z, float *g, int64_t p)
+{
+    int64_t c = 0;
+    for (; c + TILE <= k; c += TILE)
+        units_tile(row, runs, j, TILE, nv, lanes, have, rest, z + c * Z, g + c * p + j, p);
+    for (; c < k; c++) units_tile(row, runs, j, 1, nv, lanes, have, rest, z + c * Z, g + c * p + j, p);
+}
+
+static void add_units(const float *const *row, const pvi_runs *runs, int64_t q, float bias, int64_t k, const float *z,
+                      float *g)
+{
+    const int64_t p = q + (bias != 0.0f);
+    int64_t j = 0;
+    for (; j + UNIT_STRIP * W <= q; j += UNIT_STRIP * W)
+        units_strip(row, runs, j, UNIT_STRIP, W, W, vset(0.0f), k, z, g, p);
+    const int64_t nv = (p - j + W - 1) / W, lanes = p - j - (nv - 1) * W, have = q - j - (nv - 1) * W;
+    const vf rest = have < W ? vlane(bias, have) : vset(0.0f);
+    if (nv == 1) units_strip(row, runs, j, 1, lanes, have, rest, k, z, g, p);
+    if (nv == 2) units_strip(row, runs, j, 2, lanes, have, rest, k, z, g, p);
+}
+
 static void csr_add(const pv_rows *rows, const int64_t *r, int64_t n, int64_t k, const float *z, float *g)
 {
     for (int64_t i = 0; i < n; i++)
@@ -233,4 +290,5 @@ const pvi_softmax_kernel PVI_ISA_NAME(pvi_softmax_kernel) = { .logits = logits,
                                                               .coefficients = coefficients,
                                                               .curvature = curvature,
                                                               .add = add,
+                                                              .add_units = add_units,
                                                               .csr_add = csr_add };

@@ -19,11 +19,17 @@ static inline int64_t soft_pad(int64_t n)
     return (n + SOFT_PAD - 1) / SOFT_PAD * SOFT_PAD;
 }
 
+/* Rows of a block, at most. */
+static inline int64_t soft_most(const pv_rows *rows)
+{
+    const int64_t fit = SOFT_CACHE / (int64_t)sizeof(float) / rows->p / SOFT_PAD * SOFT_PAD;
+    return fit < SOFT_PAD ? SOFT_PAD : fit > PVI_SOFT_ROWS ? PVI_SOFT_ROWS : fit;
+}
+
 /* Rows first .. of the view into the block. */
 static inline void soft_fill(soft_block *b, const pv_rows *rows, int64_t first)
 {
-    const int64_t fit = SOFT_CACHE / (int64_t)sizeof(float) / rows->p / SOFT_PAD * SOFT_PAD;
-    const int64_t most = fit < SOFT_PAD ? SOFT_PAD : fit > PVI_SOFT_ROWS ? PVI_SOFT_ROWS : fit;
+    const int64_t most = soft_most(rows);
 
     b->n = rows->n - first < most ? rows->n - first : most;
     b->padded = soft_pad(b->n);

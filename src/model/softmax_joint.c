@@ -14,8 +14,18 @@
  *     absolute values beside it is positive semidefinite, and <S (x) x x', S' (x) x' x''> = tr(S S') <x, x'>^2 >= 0.
  * (4) Clipping: the float ||S||_F norm^2, raised for its own rounding, decides a factor for the w_ab.
  *     (k + 8)^2 2^-22 covers every rounding on the way.  B = (C^2 + s^2 K^2)^(1/2): nothing is shared.
+ * (5) Units of several rows: G, the sum of the rows' gradients, and H, that of their Hessians, formed as floats
+ *     (units.c (1)) with 2^60 for C and K; then f1 of units.c (2) for G with C, f2 for H, in the Frobenius norm, with
+ *     K: the unit adds (f1 G, f2 H), of norm at most (C^2 + s^2 K^2)^(1/2) <= B.  Units of one row that count once
+ *     are rows.
+ * (6) H is semidefinite although it was rounded, as in glm_joint.c (8): each row's S is by (3), an entry of H is off
+ *     by at most ((1 + u)^(m+2) - 1) sum of |S_ab x_i x_j| and 2^-148 m for underflow, m rows, so the whole by
+ *     D = 1.07 (m + 3) u T + 2^-147 m k p, T = sum of ||S||_F norm^2 and m <= 2^20.  1.1 (m + 8) u T + 2^-146 m k p
+ *     on the diagonal is more than D and the rounding of that addition.  A unit of more rows adds nothing.
  * Each block is summed as in glm_hess.c, row after row: (M2) and (M3) are those of its (3) and (4). */
+#include "net_run.h"
 #include "softmax_block.h"
+#include "units.h"
 
 #include <float.h>
 
@@ -26,6 +36,8 @@ typedef struct joint_block {
     float *z, *a;    /* logits, and a column of S */
     float *S;        /* k (k+1)/2 x PVI_SOFT_ROWS: blocks of the lower triangle */
     float *t;        /* PVI_SOFT_ROWS x padded p */
+    float *G, *H;    /* sums of a unit */
+    double traces;   /* T of (6) */
 } joint_block;
 
 static void bounds(const void *cfg, const pv_domain *dom, pv_joint *j)
@@ -56,12 +68,23 @@ static size_t soft_size(int64_t k)
     return whole_lines(sizeof(soft_block) + 2 * sizeof(float) * PVI_SOFT_ROWS * (size_t)k);
 }
 
+static int64_t triangle(int64_t n)
+{
+    return n * (n + 1) / 2;
+}
+
+static size_t rows_size(int64_t p, int64_t k)
+{
+    const int64_t columns = 2 * k + triangle(k);
+    return whole_lines(soft_size(k) + sizeof(float) * PVI_SOFT_ROWS * (size_t)(columns + soft_pad(p)) +
+                       pvi_shown_size(p) + whole_lines(sizeof(pvi_shown)));
+}
+
 static size_t scratch_size(const void *cfg, const pv_domain *dom)
 {
-    const int64_t k = dom->classes, columns = 2 * k + k * (k + 1) / 2;
+    const int64_t k = dom->classes, p = dom->p, sums = soft_pad(k * p) + soft_pad(triangle(k) * triangle(p));
     (void)cfg;
-    return soft_size(k) + sizeof(float) * PVI_SOFT_ROWS * (size_t)(columns + soft_pad(dom->p)) +
-           pvi_shown_size(dom->p) + whole_lines(sizeof(pvi_shown));
+    return rows_size(p, k) + (dom->unit_rows > 0 ? sizeof(float) * (size_t)sums : 0);
 }
 
 static double rounding(const void *cfg, int64_t m, int64_t d)
@@ -79,6 +102,8 @@ static joint_block open_block(const pvi_softmax_state *s, void *scratch)
     jb.t = jb.S + s->k * (s->k + 1) / 2 * PVI_SOFT_ROWS;
     jb.seen = (pvi_shown *)(void *)(jb.t + PVI_SOFT_ROWS * soft_pad(s->p));
     pvi_shown_open(jb.seen, s->p, (char *)jb.seen + whole_lines(sizeof(pvi_shown)));
+    jb.G = (float *)(void *)((char *)scratch + rows_size(s->p, s->k));
+    jb.H = jb.G + soft_pad(s->k * s->p);
     return jb;
 }
 
@@ -159,29 +184,105 @@ static void add_blocks(const pvi_softmax_state *s, const joint_block *jb, float 
     }
 }
 
-static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
-                int64_t *n_bad, void *scratch)
+/* ||S||_F norm^2 of the block's rows. */
+static double traces(const pvi_softmax_state *s, const joint_block *jb)
 {
-    const pvi_softmax_state *s = st;
-    const joint_block jb = open_block(s, scratch);
-    soft_block *b = jb.b;
-    (void)cfg;
+    double sum = 0.0;
+    for (int64_t i = 0; i < jb->b->n; i++) {
+        double square = 0.0;
+        for (int64_t a = 0; a < s->k; a++)
+            for (int64_t b = 0; b <= a; b++) {
+                const double w = (double)entry(jb, a, b)[i];
+                square += (a == b ? 1.0 : 2.0) * w * w;
+            }
+        if (square > 0.0) sum += sqrt(square) * (double)jb->b->norm[i] * (double)jb->b->norm[i];
+    }
+    return sum;
+}
 
-    PVI_REQUIRE(j->grad >= PVI_CLIP_MIN && j->grad <= PVI_CLIP_MAX);
+static void sum_rows(const pvi_softmax_state *s, const pv_rows *rows, const pv_joint *j, float *g, float *h,
+                     int64_t *n_bad, joint_block *jb)
+{
+    soft_block *b = jb->b;
+    PVI_REQUIRE(!rows->start && j->grad >= PVI_CLIP_MIN && j->grad <= PVI_CLIP_MAX);
     PVI_REQUIRE(j->clip >= hypot(j->grad, j->scale * j->hess) * (1.0 - 0x1p-50));
     for (int64_t i = 0; i < rows->n; i += b->n) {
         soft_fill(b, rows, i);
         soft_labels(s, b, rows);
         soft_norms(b, rows);
-        pvi_show(jb.seen, rows, b->n, b->row, b->r, b->norm);
-        soft_dots(s, b, &jb.seen->rows, jb.q);
-        *n_bad += s->kernel->coefficients(pvi_float_down(j->grad), b->padded, s->k, b->y, b->norm, NULL, jb.q);
-        soft_add(s, b, &jb.seen->rows, jb.q, g);
-        curvatures(s, j, &jb);
-        add_blocks(s, &jb, h);
+        pvi_show(jb->seen, rows, b->n, b->row, b->r, b->norm);
+        soft_dots(s, b, &jb->seen->rows, jb->q);
+        *n_bad += s->kernel->coefficients(pvi_float_down(j->grad), b->padded, s->k, b->y, b->norm, NULL, jb->q);
+        soft_add(s, b, &jb->seen->rows, jb->q, g);
+        curvatures(s, j, jb);
+        add_blocks(s, jb, h);
+        if (h == jb->H) jb->traces += traces(s, jb);
+    }
+}
+
+/* ---- units of several rows ------------------------------------------------------------------------------------ */
+
+/* (6); then the square of the Frobenius norm of H. */
+static double shift_diagonal(const pvi_softmax_state *s, const joint_block *jb, int64_t m)
+{
+    const pvi_net_kernel *vectors = pvi_net_kernel_isa[pvi_isa()];
+    const int64_t size = triangle(s->p);
+    const double more = 1.1 * ((double)m + 8.0) * 0x1p-24 * jb->traces + 0x1p-146 * (double)m * (double)(s->k * s->p);
+    double total = 0.0;
+    float *block = jb->H;
+    for (int64_t a = 0; a < s->k; a++)
+        for (int64_t b = 0; b <= a; b++, block += size) {
+            double diagonal = 0.0;
+            for (int64_t i = 0; i < s->p; i++) {
+                float *const at = block + i * (i + 3) / 2;
+                if (a == b && jb->traces > 0.0) *at += nextafterf((float)more, INFINITY);
+                diagonal += (double)*at * (double)*at;
+            }
+            total += (a == b ? 1.0 : 2.0) * (2.0 * vectors->squares(block, size) - diagonal);
+        }
+    return total;
+}
+
+/* (5) */
+static void sum_unit(const pvi_softmax_state *s, const pv_rows *units, int64_t i, const pv_joint *j, float *g,
+                     float *h, int64_t *n_bad, joint_block *jb)
+{
+    const pvi_net_kernel *vectors = pvi_net_kernel_isa[pvi_isa()];
+    const int64_t m = pvi_unit_size(units, i), d = s->k * s->p, size = triangle(s->k) * triangle(s->p);
+    const pv_rows rows = pvi_rows_from(units, pvi_unit_start(units, i), m);
+    pv_joint wide = *j;
+    wide.grad = wide.hess = PVI_CLIP_MAX;
+    wide.clip = INFINITY;
+    if (m > 1 << 20) return; /* (6) */
+    memset(jb->G, 0, sizeof *jb->G * (size_t)d);
+    memset(jb->H, 0, sizeof *jb->H * (size_t)size);
+    jb->traces = 0.0;
+    sum_rows(s, &rows, &wide, jb->G, jb->H, n_bad, jb);
+    const float f1 = pvi_unit_factor(vectors->squares(jb->G, d), d, j->grad, units, m);
+    const float f2 = pvi_unit_factor(shift_diagonal(s, jb, m), 4 * size, j->hess, units, m);
+    if (f1 != 0.0f) vectors->axpy(f1, jb->G, d, g);
+    if (f2 != 0.0f) vectors->axpy(f2, jb->H, size, h);
+}
+
+static void sum(const void *st, const void *cfg, const pv_rows *rows, const pv_joint *j, float *g, float *h,
+                int64_t *n_bad, void *scratch)
+{
+    const pvi_softmax_state *s = st;
+    joint_block jb = open_block(s, scratch);
+    int64_t room[PVI_SOFT_ROWS];
+    (void)cfg;
+    if (!rows->start) {
+        sum_rows(s, rows, j, g, h, n_bad, &jb);
+        return;
+    }
+    for (int64_t i = 0; i < rows->n;) {
+        const pv_rows singles = pvi_single_rows(rows, i, PVI_SOFT_ROWS, room);
+        if (singles.n > 0) sum_rows(s, &singles, j, g, h, n_bad, &jb);
+        else sum_unit(s, rows, i, j, g, h, n_bad, &jb);
+        i += singles.n > 0 ? singles.n : 1;
     }
 }
 
 const pv_hess_ops pvi_softmax_hess = {
-    .bounds = bounds, .norm = norm, .scratch = scratch_size, .sum = sum, .rounding = rounding
+    .bounds = bounds, .norm = norm, .scratch = scratch_size, .sum = sum, .rounding = rounding, .props = PV_UNITS
 };

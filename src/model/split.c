@@ -19,14 +19,16 @@
  * so nothing about a row outlives the query.
  *
  * Privacy.  (2) to (5) use one row and the weights, so a row's part is a function of that row alone, and the sum over
- * a batch is a Gaussian query as any other.  Each layer's part is clipped to C/sqrt(D + 1): all of them together to
- * C.
+ * a batch is a Gaussian query as any other.  Each layer's part is clipped to C/sqrt(D + 1), or to what
+ * model.clips says of it: all of them together to C (net.c (5)).
  *   (M1) With b = U_d - V_d as computed, the squared norm of layer d's part is gamma^2 ||b||^2 (||x_d||^2 + 1), in
  *        double; the factor f gamma is a float, f b another: three roundings of 2^-24 against a bound lowered by
  *        2^-22.
  *   (M2) One multiply-add per row and coordinate, as in glm.c (5).
  *   (M3) A row that is not finite or has no usable label is left out.
  * Floats of a row do not depend on the rows beside it (net_run.h); P_d depends on weights only.
+ *
+ * Convolutions are layers like these, with another matrix: split_conv.c.
  *
  * Reference  three splitting: Zeng, Lau, Lin, Yao, ICML 2019; DP-SBCD, Algorithm 2 and (4) to (6). */
 #include "model/split.h"
@@ -51,28 +53,58 @@ static int64_t pad(int64_t n)
     return pvi_split_pad(n);
 }
 
+static int64_t size_of(pvi_hwc s)
+{
+    return s.h * s.w * s.c;
+}
+
 /* ---- settings ------------------------------------------------------------------------------------------ */
 
 static pv_status open_split(void *c_, const pv_domain *dom, pv_ctx *ctx)
 {
     pvi_net_cfg *c = c_;
     int64_t widest = 0;
+    c->clipping = PVI_CLIP_LAYER; /* there is no other */
     const pv_status s = pvi_net_open(c, dom, ctx);
     if (s != PV_OK) return s;
     for (int64_t i = 0; i < c->net.n; i++) {
         const pvi_layer *l = &c->net.layer[i];
-        if (l->kind != (i % 2 ? PVI_LAYER_RELU : PVI_LAYER_DENSE))
+        const bool linear = l->kind == PVI_LAYER_DENSE || l->kind == PVI_LAYER_CONV;
+        if (i % 2 ? l->kind != PVI_LAYER_RELU : !linear)
             return pvi_fail(ctx, PV_E_PARAM,
-                            "model: layer %lld (%s): training block by block is for dense layers with relu between "
-                            "them, such as dense200,relu,dense200,relu,dense",
+                            "model: layer %lld (%s): training block by block is for dense layers and convolutions "
+                            "with relu between them, such as dense200,relu,dense200,relu,dense",
                             (long long)i + 1, l->text);
-        if (l->units > widest) widest = l->units;
+        const pv_status fits = l->kind == PVI_LAYER_CONV ? pvi_split_conv_check(ctx, l, i == 0, i + 1) : PV_OK;
+        if (fits != PV_OK) return fits;
+        if (l->n_weights && size_of(l->out) > widest) widest = size_of(l->out);
     }
     if (isnan(c->radius)) c->radius = 2.0 * sqrt((double)widest);
     return PV_OK;
 }
 
-/* Dense layers with their places in a micro-batch; returns the floats in all. */
+/* Of the outputs: changes of x_D's problem apart from the gradient, and what Newton needs. */
+static int64_t tail_floats(const pvi_net *net)
+{
+    return BATCH * pad(net->outputs) + 2 * pad(net->outputs * (net->outputs + 8));
+}
+
+/* Behind all others: one padded input, and the gradients of one row. */
+static int64_t place_convolutions(pvi_split_state *s, int64_t next)
+{
+    s->image = next;
+    for (int64_t i = 0; i < s->n; i++)
+        if (s->layer[i].conv && s->image + pad(pvi_split_conv_image(s->layer[i].conv)) > next)
+            next = s->image + pad(pvi_split_conv_image(s->layer[i].conv));
+    for (int64_t i = 0; i < s->n; i++) {
+        const pvi_layer *l = s->layer[i].conv;
+        s->layer[i].grad = next;
+        if (l) next += pad(l->n_weights + l->n_biases);
+    }
+    return next;
+}
+
+/* Layers with their places in a micro-batch; returns the floats in all. */
 static int64_t place(const pvi_net *net, pvi_split_state *s)
 {
     int64_t next = 0;
@@ -80,8 +112,9 @@ static int64_t place(const pvi_net *net, pvi_split_state *s)
     for (int64_t i = 0; i < net->n; i += 2) {
         const pvi_layer *l = &net->layer[i];
         pvi_split_layer *k = &s->layer[s->n++];
-        k->in = l->in.h * l->in.w * l->in.c;
-        k->out = l->units;
+        k->conv = l->kind == PVI_LAYER_CONV ? l : NULL;
+        k->in = size_of(l->in);
+        k->out = size_of(l->out);
         k->ldx = pad(k->in + 1);
         k->ldv = pad(k->out);
         k->weights = l->weights;
@@ -91,13 +124,7 @@ static int64_t place(const pvi_net *net, pvi_split_state *s)
         k->d = k->v + BATCH * k->ldv;
         next = k->d + BATCH * k->ldv;
     }
-    return next;
-}
-
-/* Of the outputs: changes of x_D's problem apart from the gradient, and what Newton needs. */
-static int64_t tail_floats(const pvi_net *net)
-{
-    return BATCH * pad(net->outputs) + 2 * pad(net->outputs * (net->outputs + 8));
+    return place_convolutions(s, next + tail_floats(net));
 }
 
 static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_rows)
@@ -106,7 +133,7 @@ static size_t scratch_size(const void *cfg, const pv_domain *dom, int64_t max_ro
     pvi_split_state s;
     (void)dom;
     (void)max_rows;
-    return sizeof(work) + sizeof(float) * (size_t)(place(net, &s) + tail_floats(net));
+    return sizeof(work) + sizeof(float) * (size_t)place(net, &s);
 }
 
 /* ---- weights ---------------------------------------------------------------------------------------------- */
@@ -116,22 +143,29 @@ static float *floats(pv_arena *a, int64_t n)
     return pv_arena_get(a, sizeof(float) * (size_t)n);
 }
 
+/* back: not the first layer, whose input is what it is: nothing goes back to it. */
+static bool layer_room(pvi_split_layer *l, bool back, pv_arena *a)
+{
+    if (l->conv && !pvi_split_conv_room(l, a)) return false;
+    if (!l->conv) {
+        l->forward = floats(a, l->in * l->ldv);
+        l->bias = floats(a, l->ldv);
+        if (!l->forward || !l->bias) return false;
+    }
+    if (l->conv && !back) return true;
+    l->w = floats(a, l->in * l->ldv);
+    if (!l->w || !back) return l->w;
+    l->transposed = floats(a, l->out * pad(l->in));
+    l->back = floats(a, l->out * pad(l->in));
+    l->system = floats(a, pvi_split_system(l));
+    return l->transposed && l->back && l->system;
+}
+
 static pv_status make_room(pvi_split_state *s, pv_arena *a)
 {
     bool lost = false;
     place(s->net, s);
-    for (int64_t i = 0; i < s->n; i++) {
-        pvi_split_layer *l = &s->layer[i];
-        l->w = floats(a, l->in * l->ldv);
-        l->forward = floats(a, l->in * l->ldv);
-        l->bias = floats(a, l->ldv);
-        lost |= !l->w || !l->forward || !l->bias;
-        if (i == 0) continue; /* the input is what it is: nothing goes back to it */
-        l->transposed = floats(a, l->out * pad(l->in));
-        l->back = floats(a, l->out * pad(l->in));
-        l->system = floats(a, pvi_split_system(l));
-        lost |= !l->transposed || !l->back || !l->system;
-    }
+    for (int64_t i = 0; i < s->n; i++) lost |= !layer_room(&s->layer[i], i > 0, a);
     s->k = pv_arena_f64(a, s->net->outputs * s->net->outputs);
     if (lost || !s->k) return PV_E_NOMEM;
     s->ready = true;
@@ -142,6 +176,7 @@ static pv_status make_room(pvi_split_state *s, pv_arena *a)
 static bool fill_layer(const pvi_split_state *s, pvi_split_layer *l, const double *w)
 {
     float most = 0.0f;
+    if (l->conv) return pvi_split_conv_fill(s->split, l, w);
     for (int64_t j = 0; j <= l->in; j++) {
         const double *const from = w + l->weights + j * l->out;
         float *const to = j < l->in ? l->w + j * l->ldv : l->bias;
@@ -200,6 +235,8 @@ static pv_status begin(void *st, const void *cfg, const pv_domain *dom, const do
     s->radius = (float)(c->radius * (1.0 - 0x1p-22));
     s->gamma = (float)c->gamma;
     s->classes = dom->classes;
+    s->channels = c->net.layer[0].kind == PVI_LAYER_CONV && c->net.in.c > 1 ? c->net.in.c : 0;
+    s->pixels = c->net.in.h * c->net.in.w;
     s->squared = dom->classes == 0 || c->loss == LOSS_SQUARED;
     pv_status status = s->ready ? PV_OK : make_room(s, a);
     filling f = { .s = s, .w = w };
@@ -217,6 +254,12 @@ static void end_row(const pvi_split_layer *l, float *x)
     x[l->in] = 1.0f;
 }
 
+/* Where column j of a row goes: rows hold planes, convolutions want channels last. */
+static int64_t place_of(const pvi_split_state *s, int64_t j)
+{
+    return s->channels ? j % s->pixels * s->channels + j / s->pixels : j;
+}
+
 /* A row that only double can scale: row.c (5). */
 static void fill_far(const pvi_split_state *s, const pv_rows *rows, int64_t r, int64_t n, float *to)
 {
@@ -225,9 +268,9 @@ static void fill_far(const pvi_split_state *s, const pv_rows *rows, int64_t r, i
     memset(to, 0, sizeof *to * (size_t)n);
     if (n > q) to[q] = s->scale * (float)(gain * (double)rows->bias);
     for (int64_t j = 0; rows->x && j < n && j < q; j++)
-        to[j] = s->scale * (float)(gain * (double)rows->x[r * rows->ld + j]);
+        to[place_of(s, j)] = s->scale * (float)(gain * (double)rows->x[r * rows->ld + j]);
     for (int64_t e = rows->x ? 0 : rows->ptr[r]; !rows->x && e < rows->ptr[r + 1]; e++)
-        if (rows->idx[e] < n) to[rows->idx[e]] = s->scale * (float)(gain * (double)rows->val[e]);
+        if (rows->idx[e] < n) to[place_of(s, rows->idx[e])] = s->scale * (float)(gain * (double)rows->val[e]);
 }
 
 static void fill_row(const pvi_split_state *s, const pv_rows *rows, int64_t r, float *to)
@@ -240,13 +283,17 @@ static void fill_row(const pvi_split_state *s, const pv_rows *rows, int64_t r, f
         return;
     }
     if (n > q) to[q] = s->scale * (gain * rows->bias); /* images have no use for the bias */
+    if (rows->x && s->channels) {
+        for (int64_t j = 0; j < both; j++) to[place_of(s, j)] = s->scale * (gain * rows->x[r * rows->ld + j]);
+        return;
+    }
     if (rows->x) {
         for (int64_t j = 0; j < both; j++) to[j] = s->scale * (gain * rows->x[r * rows->ld + j]);
         return;
     }
     memset(to, 0, sizeof *to * (size_t)both);
     for (int64_t e = rows->ptr[r]; e < rows->ptr[r + 1]; e++)
-        if (rows->idx[e] < n) to[rows->idx[e]] = s->scale * (gain * rows->val[e]);
+        if (rows->idx[e] < n) to[place_of(s, rows->idx[e])] = s->scale * (gain * rows->val[e]);
 }
 
 /* The input of layer i + 1, within the radius, from the outputs of layer i. */
@@ -278,7 +325,9 @@ static void forward(const pvi_split_state *s, const pv_rows *rows, int64_t first
     }
     for (int64_t i = 0; i < s->n; i++) {
         const pvi_split_layer *l = &s->layer[i];
-        s->split->product(k->n, l->in, k->f + l->x, l->ldx, l->forward, l->ldv, l->bias, k->f + l->v);
+        if (!l->conv) s->split->product(k->n, l->in, k->f + l->x, l->ldx, l->forward, l->ldv, l->bias, k->f + l->v);
+        for (int64_t e = 0; l->conv && e < k->n; e++)
+            pvi_split_conv_forward(s->kernel, l, k->f + l->x + e * l->ldx, k->f + s->image, k->f + l->v + e * l->ldv);
         if (i + 1 < s->n) activate(s, i, k);
     }
 }
@@ -382,25 +431,36 @@ static void leave_out(const pvi_split_state *s, work *k, int64_t e)
     }
 }
 
-/* Every layer's d times the sign, gamma, and the clip; false: the row is not usable and left out. */
-static bool clip_row(const pvi_split_state *s, work *k, int64_t e, double clip)
+/* The squared norm of layer i's gradient, without gamma; a convolution's is formed for it. */
+static double square_of(const pvi_split_state *s, work *k, int64_t i, int64_t e)
 {
-    const double share = clip * (1.0 - 0x1p-22) / sqrt((double)s->n); /* (M1) */
+    const pvi_split_layer *l = &s->layer[i];
+    const float *const d = k->f + l->d + e * l->ldv;
+    if (!l->conv) return s->split->squares(l->ldv, d) * k->square[i][e];
+    return pvi_split_conv_gradient(s->kernel, l, k->f + l->x + e * l->ldx, d, k->f + s->image, k->f + l->grad);
+}
+
+/* Every layer's d times the sign, gamma, and the clip, and convolutions into the sum; false: the row is not usable
+ * and left out. */
+static bool clip_row(const pvi_split_state *s, const pvi_net_cfg *c, work *k, int64_t e, double clip, float *g)
+{
+    const double bound = clip * (1.0 - 0x1p-22); /* (M1) */
     bool finite = k->usable[e];
     float factor[PVI_MAX_LAYERS];
     for (int64_t i = 0; finite && i < s->n; i++) {
-        const pvi_split_layer *l = &s->layer[i];
         const float weight = i + 1 == s->n ? 1.0f : -s->gamma;
-        const double norm =
-            fabs((double)weight) * sqrt(s->split->squares(l->ldv, k->f + l->d + e * l->ldv) * k->square[i][e]);
+        const double norm = fabs((double)weight) * sqrt(square_of(s, k, i, e));
         finite = norm < (double)INFINITY;
+        const double share = pvi_net_share(c, bound, i, (double)s->n);
         const double f = norm <= share ? 1.0 : share / norm;
         factor[i] = f >= (double)FLT_MIN ? pvi_times((float)f, weight) : 0.0f;
     }
     if (!finite) leave_out(s, k, e);
     for (int64_t i = 0; finite && i < s->n; i++) {
         const pvi_split_layer *l = &s->layer[i];
-        s->split->scale(l->ldv, factor[i], k->f + l->d + e * l->ldv);
+        if (l->conv)
+            s->kernel->axpy(factor[i], k->f + l->grad, l->conv->n_weights + l->conv->n_biases, g + l->weights);
+        else s->split->scale(l->ldv, factor[i], k->f + l->d + e * l->ldv);
     }
     return finite;
 }
@@ -413,17 +473,17 @@ static void grad_sum(const void *st, const void *cfg, const pv_rows *rows, doubl
     work *k = scratch;
     float *const change = k->f + last->d + BATCH * last->ldv;
     double *const room = (double *)(void *)(change + BATCH * last->ldv);
-    (void)cfg;
-    PVI_REQUIRE((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY);
+    PVI_REQUIRE(!rows->start && ((clip >= PVI_CLIP_MIN && clip <= PVI_CLIP_MAX) || clip == (double)INFINITY));
     for (int64_t first = 0; first < rows->n; first += k->n) {
         forward(s, rows, first, k);
         start_back(s, rows, k, change, room);
         sweep(s, k, change);
         for (int64_t e = 0; e < k->n; e++)
-            if (!clip_row(s, k, e, clip)) ++*n_bad;
+            if (!clip_row(s, cfg, k, e, clip, g)) ++*n_bad;
         for (int64_t i = 0; i < s->n; i++) { /* weights and, for the number 1 at the end of x, biases */
             const pvi_split_layer *l = &s->layer[i];
             float *const to = g + l->weights;
+            if (l->conv) continue;
             s->split->outer(k->n, k->f + l->x, l->ldx, k->f + l->d, l->ldv, l->in + 1, l->out, true, to, l->out);
         }
     }
@@ -477,8 +537,11 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
 {
     const pvi_net_cfg *c = cfg;
     const double X = fmax(c->radius, c->scale * dom->row_norm);
-    *G = (double)INFINITY;
-    *L = dom->classes == 0 || c->loss == LOSS_SQUARED ? fmax(1.0, c->gamma) * (X * X + 1.0) : (double)INFINITY;
+    *G = c->all_clips;
+    bool dense = true; /* what clipping leaves of a sum over pixels need not be the gradient of anything */
+    for (int64_t i = 0; i < c->net.n; i++) dense = dense && c->net.layer[i].kind != PVI_LAYER_CONV;
+    *L = dense && (dom->classes == 0 || c->loss == LOSS_SQUARED) ? fmax(1.0, c->gamma) * (X * X + 1.0)
+                                                                 : (double)INFINITY;
 }
 
 #define ROW(key, type, field, def, lo, hi, cert, help, text)                                                         \
@@ -486,13 +549,14 @@ static void constants(const void *cfg, const pv_domain *dom, double *G, double *
         key, type, offsetof(pvi_net_cfg, field), def, lo, hi, cert, help, text                                       \
     }
 static const pv_param params[] = {
-    ROW("layers", PV_STR, layers, 0, 0, 0, true, "the network: dense layers with relu between them",
+    ROW("layers", PV_STR, layers, 0, 0, 0, true, "the network: convolutions and dense layers with relu between them",
         "dense64,relu,dense"),
     ROW("loss", PV_ENUM, loss, LOSS_SQUARED, 0, 0, true, "auto: cross-entropy for classes, squared for numbers",
         "auto|cross-entropy|squared"),
+    PVI_CLIPS_ROW,
     ROW("gamma", PV_F64, gamma, 1, 1e-6, 1e6, true, "gamma, weight of the splitting against the loss", NULL),
     ROW("radius", PV_F64, radius, PV_AUTO, 1e-6, 1e9, true,
-        "bound on the norm of a hidden layer's values; auto: 2 sqrt(units of the widest)", NULL),
+        "bound on the norm of a hidden layer's values; auto: 2 sqrt(values of the widest)", NULL),
     ROW("scale", PV_F64, scale, PV_AUTO, 1e-6, 1e6, true, "factor of every input value; auto: sqrt(columns)/R", NULL),
     ROW("seed", PV_I64, seed, 1, 0, 9e15, false, "of the public start weights", NULL),
     { 0 }
@@ -500,7 +564,7 @@ static const pv_param params[] = {
 
 const pv_model_ops pv_model_split_mlp = {
     .head = { .name = "split-mlp",
-              .summary = "a network of dense layers and relu, trained block by block",
+              .summary = "a network of dense layers or convolutions and relu, trained block by block",
               .reference = "Zeng et al. 2019; DP-SBCD (4)-(6)",
               .cfg_size = sizeof(pvi_net_cfg),
               .state_size = sizeof(pvi_split_state),

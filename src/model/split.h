@@ -47,6 +47,11 @@ typedef struct pvi_split_layer {
     float *forward, *back;      /* packed: theta'; and what takes U_new - V to x_new - x, out x pad(in)    */
     float *transposed, *system; /* theta, out x pad(in); room for pvi_split_back                           */
     int64_t x, v, d;            /* inputs, outputs, changes of a micro-batch: offsets in floats            */
+    const pvi_layer *conv;      /* NULL: dense.  A convolution's bias is that of a filter                  */
+    float *kernel;              /* W, ldk numbers for each tap; its w is written out for P alone           */
+    int64_t ldk, grad;          /* grad: one row's gradient, an offset                                     */
+    pvi_taps taps;
+    const int32_t *bt; /* first output of every pixel */
 } pvi_split_layer;
 
 typedef struct pvi_split_state {
@@ -58,8 +63,21 @@ typedef struct pvi_split_state {
     double *k; /* theta_D theta_D' */
     float scale, radius, gamma;
     int64_t classes;
+    int64_t pixels, channels; /* of rows that are planes where the first layer wants channels last; 0: it does not */
+    int64_t image;            /* an input with zeros around it: offset in floats                                    */
     bool squared, ready;
 } pvi_split_state;
+
+/* ---- convolutions (split_conv.c) -------------------------------------------------------------------------- */
+pv_status pvi_split_conv_check(pv_ctx *ctx, const pvi_layer *l, bool first, int64_t number);
+int64_t pvi_split_conv_image(const pvi_layer *l); /* numbers of an input with zeros around it */
+bool pvi_split_conv_room(pvi_split_layer *k, pv_arena *a);
+bool pvi_split_conv_fill(const pvi_split_kernel *s, pvi_split_layer *k, const double *w); /* false: not finite */
+void pvi_split_conv_forward(const pvi_net_kernel *n, const pvi_split_layer *k, const float *x, float *image,
+                            float *v);
+/* One row's gradient to grad, weights and biases; returns its squared norm. */
+double pvi_split_conv_gradient(const pvi_net_kernel *n, const pvi_split_layer *k, const float *x, const float *d,
+                               float *image, float *grad);
 
 /* Numbers of `system`. */
 int64_t pvi_split_system(const pvi_split_layer *l);

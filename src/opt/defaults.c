@@ -12,6 +12,8 @@
  * Horizon   argmin of (2) + (3); both are convex in H.  Two limits show what it does:
  *             few weights    H = B sqrt(2/d) n mu/C         many    H = (B^2/(2t))^(1/3) (n mu/C)^(2/3),
  *           so in many dimensions it does not depend on d: noise in directions the rows do not use costs nothing.
+ * Descent   where the noise comes once, at the end, its variance is s^2 H^2 in every direction: with the bias
+ *           B^2/(2 H) of a long run the best H is the second of these limits, whatever d                          (6)
  * Guesses   G/L has the unit of weights, G^2/L that of the loss.  B = 7 (G/L) sqrt(max(1, k/2)) for k outputs (at
  *           most the radius of the set), f0 = G^2/(4L), t = L/5.  These three numbers are not derived: they were
  *           chosen once so that H is near the best one on tables of 22 to 785 columns and epsilon from 0.01 to 1
@@ -22,17 +24,24 @@
  *           clipped loss is still convex, once for several, where it need not be.  Most rows of a fitted model have
  *           small gradients, and the noise shrinks with the clip; where noise is small, clipping would only distort
  *           the predicted probabilities.
+ * Numbers   as labels: squared errors have no G.  With optimizer=auto half the label's declared range times R, Y,
+ *           stands for it in B and f0 = Y^2/(10 L), and the clip is Y/2, halved twice at most by the same rule: where
+ *           rows are fitted, most errors are far below Y.  A clipped squared loss is Huber's, convex, between mean
+ *           and median.  These numbers were chosen on made-up tables and on training rows of California housing
+ *           (docs/algorithms/additive.md).
  * Vertices  Frank-Wolfe gains 2 L D^2/T and loses the width W of the set times the noise, s sqrt(T) W: balanced by
  *             T = (2 L D^2/(s W))^(2/3), D the radius of the set                                              (4)
  * No L      (a network) leaves (2) without meaning; noise alone may then move the weights by 16:
  *             H = 16/(s sqrt(d)), eta = 1/C                                                                   (5)
+ * Signal    an ordinary one is a mean gradient of g = C/20 at the start, against noise of length sqrt(d) s:
+ *             r = g/(sqrt(d) s)                                                                               (7)
  * Privacy   n, d, k, epsilon, delta, clip and the loss's constants are public: nothing here depends on a row.
  * Reference (2) Nesterov 2018, Theorem 2.1.14; convexity of clipped linear models: Song, Steinke, Thakkar, Thakurta
  *           2021. */
 #include "opt/opt.h"
 
-static const double distance_factor = 7.0, start_share = 0.25, curvature_share = 0.2, small_noise = 0.02,
-                    most_momentum = 0.98;
+static const double distance_factor = 7.0, start_share = 0.25, real_share = 0.1, curvature_share = 0.2,
+                    small_noise = 0.02, most_momentum = 0.98;
 
 double pvi_smoothness(const pv_problem *p)
 {
@@ -41,12 +50,12 @@ double pvi_smoothness(const pv_problem *p)
 
 static double bound(const pv_problem *p)
 {
-    return isfinite(p->bound) ? p->bound : p->G;
+    return isfinite(p->G) ? p->G : p->size > 0.0 ? p->size : p->C;
 }
 
 static double start_gap(const pv_problem *p)
 {
-    return start_share * bound(p) * bound(p) / p->L;
+    return (p->size > 0.0 ? real_share : start_share) * bound(p) * bound(p) / p->L;
 }
 
 static double distance(const pv_problem *p)
@@ -58,6 +67,11 @@ static double distance(const pv_problem *p)
 double pvi_run_noise(const pv_problem *p, double clip)
 {
     return clip * (p->relation == PV_REL_REPLACE ? 2.0 : 1.0) / ((double)p->n * p->mu);
+}
+
+double pvi_signal_to_noise(const pv_problem *p) /* (7) */
+{
+    return 0.05 / (sqrt((double)p->d) * pvi_run_noise(p, 1.0));
 }
 
 static double noise_cost(const pv_problem *p, double s, double H) /* (3) */
@@ -87,20 +101,63 @@ double pvi_horizon(const pv_problem *p, double clip)
     return exp(0.5 * (lo + hi));
 }
 
-double pvi_default_clip(const pv_problem *p)
+double pvi_descent_horizon(const pv_problem *p, double clip)
 {
+    const double s = pvi_run_noise(p, clip), B = distance(p);
+    return s > 0.0 ? cbrt(B * B / (2.0 * curvature_share * p->L * s * s)) : INFINITY; /* (6) */
+}
+
+double pvi_clip_for(const pv_problem *p)
+{
+    const bool real = !isfinite(p->G);
     const int most = p->outputs > 1 ? 1 : 2; /* halvings */
-    double clip = p->bound;
+    double clip = real ? 0.5 * p->size : p->G;
     if (!isfinite(p->L) || !isfinite(p->mu)) return clip;
     for (int k = 0; k < most; k++) {
         if (!(noise_cost(p, pvi_run_noise(p, clip), pvi_horizon(p, clip)) > small_noise * start_gap(p))) break;
         clip *= 0.5;
     }
-    if (clip < p->bound)
+    return clip;
+}
+
+double pvi_default_clip(const pv_problem *p)
+{
+    const double clip = pvi_clip_for(p);
+    if (!isfinite(p->G))
+        pvi_log(p->ctx, PV_LOG_NOTE,
+                "clip = %g: %s of the label's declared range, because the noise is in proportion", clip,
+                clip < 0.2 * p->size   ? "a sixteenth"
+                : clip < 0.4 * p->size ? "an eighth"
+                                       : "a quarter");
+    else if (clip < p->G)
         pvi_log(p->ctx, PV_LOG_NOTE,
                 "clip = %g: %s of what a row's gradient can be, because the noise is in proportion", clip,
-                clip < 0.4 * p->bound ? "a quarter" : "half");
+                clip < 0.4 * p->G ? "a quarter" : "half");
     return clip;
+}
+
+/* Steps that balance optimisation and noise; most: how many there would be without more momentum. */
+static double balanced_steps(bool adapt, double momentum, double H, double eta, double *most)
+{
+    *most = (1.0 - momentum) * H / eta;
+    return adapt ? fmax(sqrt(10.0 * H / eta), (1.0 - most_momentum) * H / eta) : *most;
+}
+
+static int64_t whole_steps(const pvi_step_rule *r, double T, double most)
+{
+    return (int64_t)ceil(fmin(fmax(fmin(T, most), (double)r->least), (double)r->most));
+}
+
+const pvi_step_rule pvi_pgd_rule = {
+    .factor = 1.0, .momentum = 0.9, .adapt_momentum = true, .least = 50, .most = 1000
+};
+
+int64_t pvi_default_pgd_steps(const pv_problem *p)
+{
+    double most;
+    const double T = balanced_steps(true, pvi_pgd_rule.momentum, pvi_horizon(p, p->C),
+                                    pvi_pgd_rule.factor / pvi_smoothness(p), &most);
+    return whole_steps(&pvi_pgd_rule, T, most);
 }
 
 /* T and beta, for a horizon and a step. */
@@ -109,9 +166,9 @@ static void choose_steps(const pv_problem *p, const pvi_step_rule *r, double H, 
     const bool adapt = r->adapt_momentum && isnan(choice->momentum) && isfinite(p->L);
     if (isnan(choice->momentum)) choice->momentum = r->momentum;
     if (choice->steps == PV_AUTO_I64) {
-        const double plain = (1.0 - choice->momentum) * H / eta,
-                     T = adapt ? fmax(sqrt(10.0 * H / eta), (1.0 - most_momentum) * H / eta) : plain;
-        choice->steps = (int64_t)ceil(fmin(fmax(fmin(T, plain), (double)r->least), (double)r->most));
+        double plain;
+        const double T = balanced_steps(adapt, choice->momentum, H, eta, &plain);
+        choice->steps = whole_steps(r, T, plain);
         pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: %s", (long long)choice->steps,
                 !isfinite(H)                         ? "without noise, steps cost time only"
                 : choice->steps == r->most           ? "noise would allow more, time is the limit"
@@ -129,7 +186,7 @@ static void choose_steps(const pv_problem *p, const pvi_step_rule *r, double H, 
 static pv_status longest_step(const pv_problem *p, double factor, double *eta)
 {
     const double L = pvi_smoothness(p);
-    if (p->start && !isfinite(L)) return *eta = 1.0 / p->G, PV_OK; /* (5) */
+    if (p->props & PV_NETWORK && !isfinite(L)) return *eta = 1.0 / p->C, PV_OK; /* (5) */
     if (!isfinite(L) || !(L > 0.0))
         return pvi_fail(p->ctx, PV_E_PARAM,
                         "this loss has no smoothness constant to take a step from: set optimizer.step");
@@ -156,7 +213,7 @@ pv_status pvi_default_steps(const pv_problem *p, const pvi_step_rule *r, pvi_ste
     double eta = choice->step;
     const pv_status st = isnan(eta) ? longest_step(p, r->factor, &eta) : PV_OK;
     if (st != PV_OK) return st;
-    const double H = pvi_horizon(p, p->G);
+    const double H = pvi_horizon(p, p->C);
     choose_steps(p, r, H, eta, choice);
     if (!isnan(choice->step)) return PV_OK;
     choice->step = fmin(eta, H * (1.0 - choice->momentum) / (double)choice->steps);          /* (1) */
@@ -169,7 +226,7 @@ pv_status pvi_default_steps(const pv_problem *p, const pvi_step_rule *r, pvi_ste
 int64_t pvi_default_fw_steps(const pv_problem *p, int64_t least, int64_t most)
 {
     const double D = p->set->radius(p->set_st, p->set_cfg, p->d), W = p->set->width(p->set_st, p->set_cfg, p->d),
-                 T = pow(2.0 * p->L * D * D / (pvi_run_noise(p, p->G) * W), 2.0 / 3.0); /* (4) */
+                 T = pow(2.0 * p->L * D * D / (pvi_run_noise(p, p->C) * W), 2.0 / 3.0); /* (4) */
     const int64_t steps = (int64_t)ceil(fmin(fmax(T, (double)least), (double)most));
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.steps = %lld: %s", (long long)steps,
             isfinite(p->mu) ? "with more, noise outweighs what a step gains" : "without noise, steps cost time only");

@@ -5,17 +5,18 @@
  *           w_t = (1 - gamma_t) w_{t-1} + gamma_t v_{k_t},    gamma_t = 2/(t + 2)                 (2)
  * Returns   w_T by default
  *
- * Names     T: steps   gamma: step, a constant when given
+ * Names     T: steps   gamma: step, a constant when given, or by its schedule (schedule.c)
  * Privacy   (1) is the exponential mechanism with score -<v_k, sum of clipped gradients>.  One row moves
  *           every score by at most max_k ||v_k|| C (twice that under replace): with ||v_k||_1 where rows are
  *           bounded in their largest value, with ||v_k||_2 where they are bounded in length.  A selection with
  *           parameter eps_0 has bounded range eps_0, hence costs eps_0^2/8 in zCDP, far less than advanced
- *           composition of eps_0-DP steps.  (2) is post-processing.
+ *           composition of eps_0-DP steps.  (2) is post-processing.  Noise may change by schedule.c.
  * Start     the member of C nearest to 0, or some vertex: chosen without looking at rows.
  * Defaults  a selection finds the best of K vertices up to about 2 Delta ln(K) / eps_0, eps_0 = mu sqrt(8/T)/2 or so,
  *           and (2) needs T of about 1/accuracy: T = (mu n / (ln K))^{2/3}, within 10 .. 1000     (3)
  * Cost      one pass over the non-zeros and O(d + K) per step.
  * Reference Talwar, Thakurta, Zhang 2015; bounded range: Dong, Durfee, Rogers 2020. */
+#include "opt/bounds.h"
 #include "opt/opt.h"
 
 typedef struct cfg {
@@ -31,14 +32,15 @@ typedef struct state {
 
 static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
                                    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1, false,
-                                     "gamma, step towards the vertex; auto: 2/(t + 2)", NULL },
+                                     "gamma, step towards the vertex; auto: 2/(t + 2), or 1 with a schedule", NULL },
+                                   PVI_SCHEDULE_ROW("auto", false),
+                                   PVI_NOISE_ROWS,
                                    PVI_CALIBRATION_ROW(cfg,
                                                        "paper: noise by advanced composition, gamma and T as there"),
                                    { 0 } };
 
-static pv_status resolve(void *c_, const pv_problem *p)
+static pv_status resolve_steps(cfg *c, const pv_problem *p)
 {
-    cfg *c = c_;
     if (!(p->reg->props & PV_ZERO))
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "optimizer=fw-l1 has no step for reg=%s: use reg=none, the set keeps w small",
@@ -54,10 +56,21 @@ static pv_status resolve(void *c_, const pv_problem *p)
     return PV_OK;
 }
 
+static pv_status resolve(void *c_, const pv_problem *p)
+{
+    cfg *c = c_;
+    const pv_status s = resolve_steps(c, p);
+    return s == PV_OK ? pvi_schedule_check(&c->loop.sched, p, c->loop.steps) : s;
+}
+
 static pv_status noise(const void *c_, const pv_problem *p, double *z)
 {
+    static const char theorem[] = "Theorem 6 of DP-FW-L1";
     const cfg *c = c_;
-    return c->calibration == PVI_BY_PAPER ? pvi_paper_selection(p, c->loop.steps, z) : PV_OK;
+    if (c->calibration != PVI_BY_PAPER) return PV_OK;
+    pv_status s = pvi_paper_equal_noise(p, theorem, &c->loop.sched);
+    if (s == PV_OK) s = pvi_paper_equal_steps(p, theorem, &c->loop.sched);
+    return s == PV_OK ? pvi_paper_selection(p, c->loop.steps, z) : s;
 }
 
 static const pv_state arrays[] = { PVI_LOOP_ARRAY, { offsetof(state, v), PV_VECTOR }, { 0, 0 } };
@@ -66,11 +79,11 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 {
     state *s = s_;
     const cfg *c = c_;
-    const double gamma = isnan(c->step) ? 2.0 / ((double)t + 2.0) : c->step;
+    const double gamma = pvi_loop_gamma(&s->loop, &c->loop, c->step, t);
     double k;
 
     pvi_loop_begin(&s->loop, p, t, o, w);
-    const pv_status st = pv_ask_once(o, w, &k); /* (1), the only data access */
+    const pv_status st = pvi_loop_ask(&s->loop, t, o, w, &k); /* (1), the only data access */
     if (st != PV_OK) return st;
     p->set->atom(p->set_st, p->set_cfg, (int64_t)k, s->v, p->d);
     for (int64_t j = 0; j < p->d; j++) w[j] += gamma * (s->v[j] - w[j]); /* (2) */
@@ -80,7 +93,7 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 const pv_optimizer_ops pv_optimizer_fw_l1 = {
     .head = { .name = "fw-l1",
               .summary = "Frank-Wolfe, vertex by the exponential mechanism",
-              .reference = "Talwar-Thakurta-Zhang 2015; DP-FW-L1",
+              .reference = "Wang, Xu 2019, Algorithm 4 (DP-FW-L1); Talwar-Thakurta-Zhang 2015",
               .cfg_size = sizeof(cfg),
               .state_size = sizeof(state),
               .params = params },
@@ -93,4 +106,5 @@ const pv_optimizer_ops pv_optimizer_fw_l1 = {
     .step = step,
     .steps = pvi_loop_steps,
     .noise = noise,
+    .bounds = pvi_bounds_vertices,
 };

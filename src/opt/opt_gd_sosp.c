@@ -22,9 +22,12 @@
  *           L is what the curvature could be, the eigenvalue what it is, and 2 over it the longest step that does not
  *           diverge.  The numbers 0.8, 1.8 and 10 were chosen by gaps on four problems
  *           (docs/algorithms/gd-sosp.md).  calibration=paper: T = 50, eta_t = 1/L.
+ * Schedule  another one (schedule.c) than auto takes the place of the last factor of (5).  Noise by schedule.c: a in
+ *           (3) is that of the step; with growth, which is a schedule of its own, there is no other.
  * Cost      one pass with a rank-k update and one eigendecomposition per step; 3 d^2 doubles.
  * Reference D. Wang, C. Chen, J. Xu, Differentially private empirical risk minimization with non-convex loss
  *           functions, ICML 2019, Algorithm 2; here as the DP-GD of Wang, Xu 2020. */
+#include "opt/bounds.h"
 #include "opt/second_order.h"
 
 typedef struct cfg {
@@ -44,23 +47,23 @@ static const pv_param params[] = {
     { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false,
       "eta, longest step, shrinking in the second half; above 1/L only as long as the released curvature allows",
       NULL },
+    PVI_SCHEDULE_ROW("auto", false),
+    PVI_WARMUP_ROW(0, false),
+    PVI_NOISE_ROWS,
     PVI_JOINT_ROWS,
     { 0 }
 };
 
 static double path_length(const pv_problem *p) /* (4) */
 {
-    const double lambda = p->reg->strong ? p->reg->strong(p->reg_cfg) : 0.0, s = pvi_run_noise(p, p->G);
-    const double h = 0.8 * pvi_horizon(p, p->G), f0 = 0.25 * p->G * p->G / p->L;
+    const double lambda = p->reg->strong ? p->reg->strong(p->reg_cfg) : 0.0, s = pvi_run_noise(p, p->C);
+    const double h = 0.8 * pvi_horizon(p, p->C), f0 = 0.25 * p->C * p->C / p->L;
     return lambda > 0.0 ? fmin(h, log1p(2.0 * lambda * f0 / (s * s * (double)p->d)) / (2.0 * lambda)) : h;
 }
 
-static pv_status resolve(void *c_, const pv_problem *p)
+static pv_status resolve_steps(cfg *c, const pv_problem *p)
 {
-    cfg *c = c_;
     pvi_second_cfg *s = &c->second;
-    if (isnan(s->weight)) s->weight = s->calibration == PVI_SECOND_PAPER ? 1.0 : 0.7;
-    if (isnan(s->growth)) s->growth = 1.0;
     if (s->calibration == PVI_SECOND_PAPER && s->loop.steps == PV_AUTO_I64) s->loop.steps = 50;
     if (s->calibration == PVI_SECOND_PAPER && isnan(c->step)) return pvi_default_step(p, 1.0, &c->step);
     const double L = pvi_smoothness(p), h = path_length(p);
@@ -75,6 +78,23 @@ static pv_status resolve(void *c_, const pv_problem *p)
     pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.step = %.3g, or as much less as the released curvature asks for",
             c->step);
     return PV_OK;
+}
+
+static pv_status resolve(void *c_, const pv_problem *p)
+{
+    static const char theorem[] = "Algorithm 2 of Wang, Chen, Xu";
+    cfg *c = c_;
+    pvi_second_cfg *s = &c->second;
+    const bool paper = s->calibration == PVI_SECOND_PAPER;
+    if (isnan(s->weight)) s->weight = paper ? 1.0 : 0.7;
+    if (isnan(s->growth)) s->growth = 1.0;
+    pv_status st = resolve_steps(c, p);
+    if (st == PV_OK && paper) st = pvi_paper_equal_noise(p, theorem, &s->loop.sched);
+    if (st == PV_OK && paper) st = pvi_paper_equal_steps(p, theorem, &s->loop.sched);
+    if (st == PV_OK && s->growth != 1.0 && !pvi_schedule_equal_noise(&s->loop.sched))
+        st = pvi_fail(p->ctx, PV_E_PARAM,
+                      "optimizer.growth and optimizer.noise both spread the budget: leave one out");
+    return st == PV_OK ? pvi_schedule_check(&s->loop.sched, p, s->loop.steps) : st;
 }
 
 static const pv_state arrays[] = { PVI_SECOND_ARRAYS, { offsetof(state, best), PV_VECTOR }, { 0, 0 } };
@@ -101,7 +121,8 @@ static pv_status add_penalty(state *s, const pv_problem *p, const double *w)
 }
 
 /* (2) for the point the last release was made at. */
-static pv_status consider(state *s, const pv_problem *p, const double *w, int64_t units)
+static pv_status consider(state *s, const pvi_second_cfg *c, const pv_problem *p, const double *w, int64_t units,
+                          double louder)
 {
     const int64_t d = p->d;
     pvi_trust *t = &s->s.trust;
@@ -109,9 +130,9 @@ static pv_status consider(state *s, const pv_problem *p, const double *w, int64_
     const pv_status st = pvi_eigen(d, t->A, t->value, t->work);
     if (st != PV_OK) return pvi_fail(p->ctx, st, "the noisy Hessian has no eigendecomposition");
     const double norm = pvi_norm2(s->s.g, d), rho = pvi_second_rho(p);
-    const double noise = pvi_second_noise_norm(d, pvi_second_entry(p, units));
+    const double noise = pvi_second_noise_norm(d, louder * pvi_second_entry(c, p, units));
     const bool passed = t->value[0] >= -fmax(isfinite(rho) ? sqrt(rho * norm) : 0.0, noise);
-    const double a = pvi_second_noise(p, units), e = norm * norm - (double)d * a * a; /* (3) */
+    const double a = louder * pvi_second_noise(c, p, units), e = norm * norm - (double)d * a * a; /* (3) */
     if (passed < s->certified) return PV_OK;
     if (passed > s->certified) s->lowest = INFINITY;
     const double sd = a * sqrt(2.0 * (double)d * a * a + 4.0 * fmax(fmin(s->lowest, e), 0.0));
@@ -128,7 +149,9 @@ static double step_now(const state *s, const cfg *c, const pv_problem *p, int64_
     const double top = s->s.trust.value[p->d - 1], L = pvi_smoothness(p), T = (double)c->second.loop.steps;
     if (c->second.calibration == PVI_SECOND_PAPER) return c->step;
     const double longest = fmin(c->step, fmax(1.0 / L, 1.8 / fmax(top, 0.0))); /* 1.8/0: no limit */
-    return longest * fmin(1.0, 2.0 * (T - (double)t + 1.0) / T);
+    if (strcmp(c->second.loop.sched.steps, "auto") == 0)
+        return longest * fmin(1.0, 2.0 * (T - (double)t + 1.0) / T) * pvi_loop_eta(&s->s.loop, 1.0, t);
+    return pvi_loop_eta(&s->s.loop, longest, t);
 }
 
 static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
@@ -136,11 +159,12 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     state *s = s_;
     const cfg *c = c_;
     const int64_t units = pvi_second_units(&c->second, t);
+    const double louder = pvi_schedule_factor(&s->s.loop.sched, t);
 
     pvi_loop_begin(&s->s.loop, p, t, o, w);
-    pv_status st = pvi_second_query(&s->s, o, w, units);
+    pv_status st = pvi_second_query(&s->s, o, w, units, louder);
     if (st == PV_OK) st = add_penalty(s, p, w);
-    if (st == PV_OK) st = consider(s, p, w, units);
+    if (st == PV_OK) st = consider(s, &c->second, p, w, units, louder);
     if (st != PV_OK) return st;
     const double eta = step_now(s, c, p, t);
     for (int64_t j = 0; j < p->d; j++) w[j] -= eta * s->s.g[j]; /* (1) */
@@ -166,4 +190,5 @@ const pv_optimizer_ops pv_optimizer_gd_sosp = {
     .steps = pvi_loop_steps,
     .weigh = pvi_second_weigh,
     .warn = pvi_second_warn,
+    .bounds = pvi_bounds_sosp,
 };

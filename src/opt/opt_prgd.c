@@ -3,10 +3,11 @@
  * Solves    min_{w in C}  (1/n) sum_i f(w; z_i) + r(w)
  * Iterates  i uniform on 1..n,  u uniform in the volume of the ball of radius R
  *           g_t = clip(grad f(w_{t-1}; z_i)) + u                   one metered query
- *           w_t = prox_{eta r, C}(w_{t-1} - eta g_t)                                             (1)
+ *           w_t = prox_{eta_t r, C}(w_{t-1} - eta_t g_t)                                         (1)
  * Returns   w_T by default
  *
- * Names     eta: step   T: steps   D: largest distance of two rows' gradients, 2 clip and rounding   d: weights
+ * Names     eta: step, eta_t by its schedule (schedule.c)   T: steps   d: weights
+ *           D: largest distance of two rows' gradients, 2 clip and rounding
  * Privacy   two balls of radius R whose centres are D apart overlap but for a share
  *             delta_1 = I_{(D/2R)^2}(1/2, (d+1)/2)                                               (2)
  *           of their volume: total variation, hence (0, delta_1).  The row is drawn uniformly, so a step costs
@@ -33,6 +34,8 @@ typedef struct state {
 static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
                                    { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, false,
                                      "eta, step size; auto: 1/L", NULL },
+                                   PVI_SCHEDULE_ROW("constant", false),
+                                   PVI_WARMUP_ROW(0, false),
                                    PVI_CALIBRATION_ROW(cfg, "paper: noise from the unit ball"),
                                    { 0 } };
 
@@ -40,7 +43,8 @@ static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
     if (c->loop.steps == PV_AUTO_I64) c->loop.steps = p->n < 100 ? 100 : p->n > 100000 ? 100000 : p->n;
-    return isnan(c->step) ? pvi_default_step(p, 1.0, &c->step) : PV_OK;
+    const pv_status s = isnan(c->step) ? pvi_default_step(p, 1.0, &c->step) : PV_OK;
+    return s == PV_OK ? pvi_schedule_check(&c->loop.sched, p, c->loop.steps) : s;
 }
 
 static pv_status noise(const void *c_, const pv_problem *p, double *z)
@@ -60,15 +64,16 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
     const pv_status st = pv_ask_once(o, w, s->g); /* g_t; the only data access */
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
-    for (int64_t j = 0; j < p->d; j++) w[j] -= c->step * s->g[j];
-    pv_prox(p, c->step, w); /* (1) */
+    const double eta = pvi_loop_eta(&s->loop, c->step, t);
+    for (int64_t j = 0; j < p->d; j++) w[j] -= eta * s->g[j];
+    pv_prox(p, eta, w); /* (1) */
     return pvi_loop_end(&s->loop, p, t, w);
 }
 
 const pv_optimizer_ops pv_optimizer_prgd = {
     .head = { .name = "prgd",
               .summary = "one row at a time, perturbed inside a ball: (0, delta)",
-              .reference = "PrGD; Li 2011",
+              .reference = "Tholeti, Kalyani, Algorithm 1 (PrGD); Li 2011",
               .cfg_size = sizeof(cfg),
               .state_size = sizeof(state),
               .params = params },

@@ -1,18 +1,20 @@
 /* opt_sbcd.c - DP-SBCD: stochastic block coordinate descent for networks with bounded Lipschitz constants.
  *
- * Solves    min_theta  sum_d problems of the layers (model/split.c), each layer's matrix of spectral norm <= rho
+ * Solves    min_theta  sum_d problems of the layers (model/split.c), the matrix of layer d of spectral norm <= rho_d
  * Iterates  for every mini-batch, all layers d at once, from one release
- *             g = pv_query(theta)         g_d = (1/b) sum_i clip((V_d - U_d) x_d'), noise sigma sqrt(o(k)/min o)
- *             m_d = beta m_d + g_d;  theta_d <- prox_{eta, r}(theta_d - eta m_d)                          (1)
- *             theta_d <- theta_d min(1, rho / lambda_d),  lambda_d by power iteration                     (2)
+ *             g = pv_query(theta)         g_d = (1/b) sum_i clip((V_d - U_d) x_d'), noise sigma sqrt(o(k,j)/min o)
+ *             m_d = beta m_d + g_d;  theta_d <- prox_{eta, r_d}(theta_d - eta m_d)                        (1)
+ *             theta_d <- theta_d min(1, rho_d / lambda_d),  lambda_d by power iteration                   (2)
+ *           A convolution is rho_d-Lipschitz where its kernel has a spectral norm of rho_d/c (split_conv.c (4)):
+ *           lambda_d is c times that of the kernel, an upper bound where the others are found from below
  * Returns   by default a moving average of the iterates, which keeps the bound (2), since a norm ball is convex; the
  *           last iterate in the paper
  *
- * Names     eta: step   beta: momentum, 0 in the paper   k: epoch, b: batch, J = n/b batches   K: epochs
- *           o: noise schedule (noise_schedule.c)
+ * Names     eta: step, by its schedule   beta: momentum, 0 in the paper   k: epoch, b: batch, J = n/b batches
+ *           K: epochs   o(k,j): noise schedule (schedule.c (2))
  * The printed update is theta <- prox(theta - eta grad + N(0, 2 eta o I)).  Its privacy formula takes grad as the
  * mean over the batch; with gradient=sum, eta multiplies the sum instead.  With calibration=paper, sigma is what the
- * printed o(k) means under that reading:
+ * printed o means under that reading, for steps of one length:
  *             sigma = b sqrt(2 o / eta)  (mean),   sigma = sqrt(2 o / eta)  (sum)                         (3)
  * Privacy   a release per mini-batch and nothing else looks at rows: composition over all of them is what is charged.
  *           (1) and (2) act on released values.  A second, conditional statement about the last iterate is in
@@ -20,23 +22,22 @@
  * Reference DP-SBCD, Algorithm 2, (2), (7), (8). */
 #include "acct/acct.h"
 #include "model/split.h"
-#include "opt/noise_schedule.h"
 #include "opt/opt.h"
+#include "reg/reg.h"
 
 enum { MEAN, SUM, FIRST_ROUNDS = 300, ROUNDS = 20 }; /* of power iteration, which goes on from step to step */
 
 typedef struct cfg {
     pvi_loop_cfg loop;
     int64_t epochs, gradient, calibration;
-    double step, momentum, rho;
-    const char *noise;
+    double step, momentum;
+    pv_numbers rho; /* one, or of every layer */
 } cfg;
 
 typedef struct state {
     pvi_loop loop;
     double *g, *m;
-    float *room;  /* of every layer: its singular vector, kept between steps, and room for pvi_spectral_norm */
-    double least; /* smallest o */
+    float *room; /* of every layer: its singular vector, kept between steps, and room for pvi_spectral_norm */
 } state;
 
 static const pv_param params[] = {
@@ -46,86 +47,54 @@ static const pv_param params[] = {
       "eta, step size; auto: 1/(10 C) for the mean gradient", NULL },
     { "momentum", PV_F64, offsetof(cfg, momentum), PV_AUTO, 0, 0.9999, true,
       "beta, weight of past gradients; auto: 0.9, and 0 with calibration=paper", NULL },
-    { "rho", PV_F64, offsetof(cfg, rho), 3, 1e-6, 1e6, true, "rho, bound on every layer's spectral norm", NULL },
-    { "noise", PV_STR, offsetof(cfg, noise), 0, 0, 0, true,
-      "o, noise variance by epoch: constant, linear:FROM,TO, ramp:FROM,TO,EPOCHS, table:O1,O2,...", "constant" },
+    { "rho", PV_LIST, offsetof(cfg, rho), 3, 1e-6, 1e6, true,
+      "rho, bound on every layer's spectral norm; or one for each layer", NULL },
+    PVI_SCHEDULE_ROW("constant", true),
+    PVI_WARMUP_ROW(0, true),
+    PVI_NOISE_ROWS,
     { "gradient", PV_ENUM, offsetof(cfg, gradient), MEAN, 0, 0, true, "what eta multiplies", "mean|sum" },
     PVI_CALIBRATION_ROW(cfg, "paper: o is the variance of DP-SBCD (8) as printed"),
     { 0 }
 };
 
-static int64_t batches(const pv_problem *p)
-{
-    return (int64_t)fmax(1.0, rint((double)p->n / p->batch));
-}
-
-static int64_t epochs(const cfg *c, const pv_problem *p)
-{
-    return (c->loop.steps - 1) / batches(p) + 1;
-}
-
 static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
-    const int64_t J = batches(p);
-    double least;
+    const int64_t J = pvi_epoch_steps(p);
     if (c->epochs != PV_AUTO_I64 && c->loop.steps != PV_AUTO_I64 && c->loop.steps != c->epochs * J)
         return pvi_fail(p->ctx, PV_E_PARAM,
                         "optimizer.epochs=%lld means %lld steps, and optimizer.steps=%lld: leave one out",
                         (long long)c->epochs, (long long)(c->epochs * J), (long long)c->loop.steps);
     if (c->loop.steps == PV_AUTO_I64)
         c->loop.steps = c->epochs != PV_AUTO_I64 ? c->epochs * J : 15 * J > 100 ? 15 * J : 100;
-    c->epochs = epochs(c, p);
-    if (isnan(c->step)) c->step = 0.1 / p->G / (c->gradient == SUM ? p->batch : 1.0);
+    c->epochs = (c->loop.steps - 1) / J + 1;
+    if (isnan(c->step)) c->step = 0.1 / p->C / (c->gradient == SUM ? p->batch : 1.0);
     if (isnan(c->momentum)) c->momentum = c->calibration == PVI_BY_PAPER ? 0.0 : 0.9;
-    return pvi_noise_check(p->ctx, c->noise, c->epochs, &least);
-}
-
-static double factor(const cfg *c, double least, int64_t k)
-{
-    const double f = sqrt(pvi_noise_variance(c->noise, k, c->epochs) / least);
-    return f > 1.0 ? f : 1.0;
-}
-
-/* A repetition for every run of epochs with the same noise: each of them sees every part of the rows equally
- * often. */
-static pv_status plan(const void *c_, const pv_problem *p, pv_arena *a, const pv_event **total)
-{
-    const cfg *c = c_;
-    const int64_t J = batches(p), K = c->epochs;
-    double least;
-    const pv_status s = pvi_noise_check(p->ctx, c->noise, K, &least);
-    if (s != PV_OK) return s;
-    if (pvi_noise_is_constant(c->noise)) return pvi_loop_plan(c_, p, a, total);
-    const pv_event **part = pv_arena_get(a, sizeof *part * (size_t)K);
-    int64_t parts = 0;
-    for (int64_t k = 0, next; part && k < K; k = next) {
-        const double f = factor(c, least, k);
-        for (next = k + 1; next < K && factor(c, least, next) == f;) next++;
-        const int64_t to = next == K ? c->loop.steps : next * J;
-        const pv_event *one = f == 1.0 ? p->planned[0].event : pvi_event_scale(a, p->planned[0].event, f);
-        part[parts] = one ? pv_ev_repeat(a, to - k * J, one) : NULL;
-        if (!part[parts++]) return PV_E_NOMEM;
-    }
-    *total = !part ? NULL : parts == 1 ? part[0] : pv_ev_seq(a, parts, part);
-    return *total ? PV_OK : PV_E_NOMEM;
+    const pv_status s = pvi_list_check(p->ctx, "optimizer.rho", &c->rho, p->tensors / 2);
+    return s == PV_OK ? pvi_schedule_check(&c->loop.sched, p, c->loop.steps) : s;
 }
 
 /* (3) */
 static pv_status noise(const void *c_, const pv_problem *p, double *z)
 {
     const cfg *c = c_;
-    double least;
+    pvi_schedule sched;
     if (c->calibration != PVI_BY_PAPER) return PV_OK;
-    const pv_status s = pvi_noise_check(p->ctx, c->noise, c->epochs, &least);
-    const double sigma = (c->gradient == SUM ? 1.0 : p->batch) * sqrt(2.0 * least / c->step);
-    *z = sigma / (p->relation == PV_REL_REPLACE ? 2.0 * p->G : p->G);
+    pv_arena *a = pvi_arena_create(p->ctx);
+    if (!a) return pvi_nomem(p->ctx);
+    pv_status s = pvi_paper_equal_steps(p, "DP-SBCD (8)", &c->loop.sched);
+    if (s == PV_OK) s = pvi_schedule_open(&sched, &c->loop.sched, p, c->loop.steps, a);
+    if (s == PV_OK) {
+        const double sigma = (c->gradient == SUM ? 1.0 : p->batch) * sqrt(2.0 * sched.least / c->step);
+        *z = sigma / (p->relation == PV_REL_REPLACE ? 2.0 * p->C : p->C);
+    }
+    pvi_arena_free(a);
     return s;
 }
 
 static int64_t layer_room(const pv_problem *p, int64_t layer)
 {
-    const int64_t out = p->tensor[2 * layer + 1], in = p->tensor[2 * layer] / out;
+    const int64_t out = p->tensor[2 * layer].units, in = p->tensor[2 * layer].size / out;
     return (in + 2) * pvi_split_pad(out);
 }
 
@@ -141,8 +110,7 @@ static pv_status init(void *s_, const void *c_, const pv_problem *p, pv_arena *a
     for (int64_t i = 0; i < p->tensors / 2; i++) room += layer_room(p, i);
     s->room = pv_arena_get(a, sizeof *s->room * (size_t)room);
     if (!s->room) return PV_E_NOMEM;
-    pvi_loop_init(&s->loop, &c->loop);
-    return pvi_noise_check(p->ctx, c->noise, c->epochs, &s->least);
+    return pvi_loop_init(&s->loop, &c->loop, p, a);
 }
 
 /* Where the gates of acct/hidden_sbcd.c are open; otherwise composition is all there is. */
@@ -155,12 +123,12 @@ static pv_status conditional(const void *c_, const pv_problem *p, const pv_event
     const bool convex = isfinite(p->L) && (reg->props & PV_CONVEX) && (reg->prox || !reg->grad);
     const pvi_hidden_sbcd h = { .step = c->gradient == SUM ? c->step * p->batch : c->step,
                                 .smooth = p->L,
-                                .shrink = reg->prox && reg->strong ? reg->strong(p->reg_cfg) : 0.0,
+                                .shrink = reg->prox ? pvi_penalty_strong(p) : 0.0,
                                 .fixed_order = true, /* judged by the events */
                                 .last_iterate_only = c->loop.output == PVI_OUT_LAST,
                                 .no_momentum = c->momentum == 0.0,
                                 .convex = convex };
-    if (!convex || !h.last_iterate_only || !h.no_momentum) return PV_OK;
+    if (!convex || !h.last_iterate_only || !h.no_momentum || !pvi_schedule_equal_steps(&c->loop.sched)) return PV_OK;
     const char *text;
     const pv_status s = pvi_hidden_sbcd_write(p->ctx, a, h, total, p->delta, &epsilon, &text);
     if (s != PV_OK) return s == PV_E_UNSUPPORTED ? PV_OK : s;
@@ -178,7 +146,8 @@ static pv_status conditional(const void *c_, const pv_problem *p, const pv_event
 typedef struct scaling { /* layers are scaled by different threads */
     const pv_problem *p;
     const state *s;
-    double rho, *w;
+    const pv_numbers *rho;
+    double *w;
 } scaling;
 
 /* Tensors come in pairs: the matrix of a layer, and its biases. */
@@ -187,19 +156,20 @@ static void scale_layer(void *arg, int64_t layer, int thread)
     const scaling *q = arg;
     const pv_problem *p = q->p;
     int64_t at = 0, room = 0;
-    for (int64_t i = 0; i < 2 * layer; i++) at += p->tensor[i];
+    for (int64_t i = 0; i < 2 * layer; i++) at += p->tensor[i].size;
     for (int64_t i = 0; i < layer; i++) room += layer_room(p, i);
-    const int64_t size = p->tensor[2 * layer], out = p->tensor[2 * layer + 1], in = size / out;
+    const int64_t size = p->tensor[2 * layer].size, out = p->tensor[2 * layer].units, in = size / out;
+    const double rho = pvi_list_at(q->rho, layer) / fmax(1.0, (double)p->tensor[2 * layer].overlap);
     double *const w = q->w + at;
     float *const v = q->s->room + room;
     const int rounds = v[0] == 0.0f ? FIRST_ROUNDS : ROUNDS;
     (void)thread;
-    const double lambda = pvi_spectral_norm(in, out, w, q->rho, rounds, v, v + pvi_split_pad(out));
-    const double f = q->rho / lambda;
-    for (int64_t j = 0; lambda > q->rho && j < size; j++) w[j] *= f;
+    const double lambda = pvi_spectral_norm(in, out, w, rho, rounds, v, v + pvi_split_pad(out));
+    const double f = rho / lambda;
+    for (int64_t j = 0; lambda > rho && j < size; j++) w[j] *= f;
 }
 
-static void normalize(const pv_problem *p, const state *s, double rho, double *w)
+static void normalize(const pv_problem *p, const state *s, const pv_numbers *rho, double *w)
 {
     scaling q = { p, s, rho, w };
     pvi_parallel(p->ctx, p->tensors / 2, scale_layer, &q);
@@ -211,11 +181,11 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
 {
     state *s = s_;
     const cfg *c = c_;
-    const double eta = c->gradient == SUM ? c->step * p->batch : c->step;
+    const double eta = pvi_loop_eta(&s->loop, c->gradient == SUM ? c->step * p->batch : c->step, t);
 
     pvi_loop_begin(&s->loop, p, t, o, w);
-    if (t == 1) normalize(p, s, c->rho, w);
-    const pv_status st = pv_ask(o, 0, w, (pv_spend) { 1, factor(c, s->least, (t - 1) / batches(p)) }, s->g);
+    if (t == 1) normalize(p, s, &c->rho, w);
+    const pv_status st = pvi_loop_ask(&s->loop, t, o, w, s->g);
     if (st != PV_OK) return st;
     pv_reg_grad(p, w, s->g);
     for (int64_t j = 0; j < p->d; j++) {
@@ -223,21 +193,21 @@ static pv_status step(void *s_, const void *c_, const pv_problem *p, int64_t t, 
         w[j] -= eta * s->m[j];
     }
     pv_prox(p, eta, w); /* (1) */
-    normalize(p, s, c->rho, w);
+    normalize(p, s, &c->rho, w);
     return pvi_loop_end(&s->loop, p, t, w);
 }
 
 const pv_optimizer_ops pv_optimizer_sbcd = {
     .head = { .name = "sbcd",
               .summary = "DP-SBCD: a network layer by layer, with bounded Lipschitz constants",
-              .reference = "DP-SBCD, Algorithm 2",
+              .reference = "Chen, Liu, Algorithm 2 (DP-SBCD)",
               .cfg_size = sizeof(cfg),
               .state_size = sizeof(state),
               .params = params },
     .needs = PV_PROX | PV_BLOCKS,
     .ask = { { &pvi_query_gradient, &pv_mechanism_gaussian, &pvi_poisson, NULL } },
     .resolve = resolve,
-    .plan = plan,
+    .plan = pvi_loop_plan,
     .state = arrays,
     .init = init,
     .step = step,

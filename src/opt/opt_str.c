@@ -9,13 +9,14 @@
  *           calibration=paper: two mechanisms a step, each made 2 gamma epsilon_0 by sampling a share gamma of the
  *           rows (its Lemma 5), 2T of them composed by its Lemma 4.  For sigma = sqrt(2 ln(1.25/delta_0))
  *           Delta/epsilon_0 that asks on the mean of a sample for the variance
- *           (2) 512 G^2 T ln(5T/delta) ln(2/delta)/(n epsilon)^2,
+ *           (2) sigma^2 = 512 G^2 T ln(5T/delta) ln(2/delta)/(n epsilon)^2,
  *           twice what is printed (256): the printed noise is too small by its own proof, and (2) is used.  A release
  *           sums m = gamma n rows with noise z Delta, so z = m sigma/Delta, Delta = B or 2 B: query_hessian.c (2).
  *           What is certified is the accountant's epsilon for that z.
  * Defaults  T = 48, growth 1; a sample holds n/10 rows (at least 512): sampler.batch.
- * Cost      sum_t u_t samples, and T eigendecompositions; 7 d^2 doubles, and transformed rows as floats.
+ * Cost      sum_t u_t samples, and T eigendecompositions; 7 d^2 doubles; transformed rows as in opt_tr.c.
  * Reference D. Wang, J. Xu 2020, Algorithm 2; Abadi et al. 2016 for the sampled Gaussian. */
+#include "opt/bounds.h"
 #include "opt/trust_region.h"
 
 static pv_status noise(const void *c_, const pv_problem *p, double *z)
@@ -27,10 +28,7 @@ static pv_status noise(const void *c_, const pv_problem *p, double *z)
                         "optimizer.growth=%g: the paper's noise is for steps of equal budget; leave it out, or "
                         "calibration=default",
                         c->growth);
-    const double T = (double)c->loop.steps, n = (double)p->n;
-    const double sigma =
-        sqrt(512.0 * T * log(5.0 * T / p->delta) * log(2.0 / p->delta)) * p->joint->grad / (n * p->epsilon); /* (2) */
-    *z = p->batch * sigma / p->planned[0].change;
+    *z = p->batch * pvi_paper_samples(p, c->loop.steps) / p->planned[0].change;
     return PV_OK;
 }
 
@@ -53,4 +51,5 @@ const pv_optimizer_ops pv_optimizer_str = {
     .noise = noise,
     .weigh = pvi_second_weigh,
     .warn = pvi_second_warn,
+    .bounds = pvi_bounds_sampled_trust_region,
 };

@@ -111,19 +111,14 @@ static double support(const pv_problem *p, const double *g, double *v)
     return pvi_dot(v, g, p->d);
 }
 
-/* (5): the oracle minimises, so support() is -h(-g). */
-static pv_status check_symmetric(const pv_problem *p, const char *theorem)
+/* (5): the oracle minimises, so support() is -h(-g).  Without memory, no. */
+bool pvi_paper_symmetric(const pv_problem *p)
 {
     enum { DIRECTIONS = 16 };
     uint64_t seed = 88172645463325252u;
-    bool same = true;
-
-    if (!p->set || !(p->set->props & PV_COMPACT))
-        return pvi_fail(p->ctx, PV_E_UNSUPPORTED, "calibration=paper: %s needs a bounded set (set=l2ball, ...); %s",
-                        theorem, way_out);
     double *g = pvi_alloc(p->ctx, 2 * sizeof *g * (size_t)p->d);
-    if (!g) return pvi_nomem(p->ctx);
-    for (int k = 0; k < DIRECTIONS; k++) {
+    bool same = g != NULL;
+    for (int k = 0; g && k < DIRECTIONS; k++) {
         for (int64_t j = 0; j < p->d; j++) {
             seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17; /* directions, no secrets */
             g[j] = (double)(seed >> 11) * 0x1p-53 - 0.5;
@@ -133,7 +128,15 @@ static pv_status check_symmetric(const pv_problem *p, const char *theorem)
         same = same && fabs(h - support(p, g, g + p->d)) <= 1e-9 * fabs(h);
     }
     pvi_free(p->ctx, g);
-    if (same) return PV_OK;
+    return same;
+}
+
+static pv_status check_symmetric(const pv_problem *p, const char *theorem)
+{
+    if (!p->set || !(p->set->props & PV_COMPACT))
+        return pvi_fail(p->ctx, PV_E_UNSUPPORTED, "calibration=paper: %s needs a bounded set (set=l2ball, ...); %s",
+                        theorem, way_out);
+    if (pvi_paper_symmetric(p)) return PV_OK;
     return pvi_fail(
         p->ctx, PV_E_UNSUPPORTED,
         "calibration=paper: %s is for sets symmetric about 0, and set=%s is not: use set=l1ball, l2ball or "
@@ -170,6 +173,24 @@ pv_status pvi_paper_step(const pv_problem *p, const char *theorem, double step, 
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "calibration=paper: %s has no momentum: set optimizer.momentum=0; %s", theorem, way_out);
     return PV_OK;
+}
+
+pv_status pvi_paper_equal_noise(const pv_problem *p, const char *theorem, const pvi_schedule_cfg *c)
+{
+    if (pvi_schedule_equal_noise(c)) return PV_OK;
+    return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
+                    "calibration=paper: %s has the same noise in every step: leave optimizer.noise and "
+                    "optimizer.noise_within out; %s",
+                    theorem, way_out);
+}
+
+pv_status pvi_paper_equal_steps(const pv_problem *p, const char *theorem, const pvi_schedule_cfg *c)
+{
+    if (pvi_schedule_equal_steps(c)) return PV_OK;
+    return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
+                    "calibration=paper: %s has steps of one length: leave optimizer.schedule and optimizer.warmup "
+                    "out; %s",
+                    theorem, way_out);
 }
 
 /* At least 1, and few enough to count. */
@@ -253,6 +274,14 @@ pv_status pvi_paper_joint(const pv_problem *p, int64_t T, double growth, double 
     return PV_OK;
 }
 
+/* opt_str.c (2). */
+double pvi_paper_samples(const pv_problem *p, int64_t steps)
+{
+    const double T = (double)steps;
+    return sqrt(512.0 * T * log(5.0 * T / p->delta) * log(2.0 / p->delta)) * p->joint->grad /
+           ((double)p->n * p->epsilon);
+}
+
 /* ---- DP-FW-L1 ------------------------------------------------------------------------------------------------ */
 
 int64_t pvi_paper_choices(const pv_problem *p)
@@ -288,7 +317,7 @@ pv_status pvi_paper_selection(const pv_problem *p, int64_t T, double *z)
 
 pv_status pvi_paper_ball(const pv_problem *p, int64_t T, double *z)
 {
-    const double D = 2.0 * p->G, n = (double)p->n;
+    const double D = 2.0 * p->C, n = (double)p->n;
     if (!(D < 2.0))
         return pvi_fail(
             p->ctx, PV_E_UNSUPPORTED,

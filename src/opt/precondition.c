@@ -34,10 +34,9 @@ static const double clip_trade = 3e-4; /* K0 */
 
 enum { MOST_WEIGHTS = 512 }; /* of an eigendecomposition that is not felt */
 
-/* Transformed rows are held beside the others. */
 bool pvi_precondition_fits(const pv_problem *p)
 {
-    return p->joint && p->joint->row_norm > 0.0 && p->d <= MOST_WEIGHTS && (double)p->n * (double)p->d <= 0x1p30;
+    return p->joint && p->joint->row_norm > 0.0 && p->d <= MOST_WEIGHTS;
 }
 
 pv_status pvi_precondition_init(pvi_precondition *m, bool on, const pv_problem *p, pv_arena *a)
@@ -83,7 +82,7 @@ static bool noise_is_small(const pvi_precondition *m, double noise, const pv_pro
     const double most = p->reg->value(p->reg_cfg, &far, 1) * (double)p->d;
     double slope = 0.0;
     p->reg->grad(p->reg_cfg, &steepest, &slope, 1);
-    return slope * size / sqrt((double)p->d) > 10.0 * noise && most < 0.1 * p->G / p->joint->row_norm;
+    return slope * size / sqrt((double)p->d) > 10.0 * noise && most < 0.1 * p->C / p->joint->row_norm;
 }
 
 pv_status pvi_precondition_learn(pvi_precondition *m, const pvi_precondition_cost *cost, const pv_problem *p,

@@ -223,12 +223,6 @@ pv_status pvi_smooth_open(pvi_smoother *s, pv_arena *arena, double sigma, int64_
 
 /* ---- how much noise is left --------------------------------------------------------------------------------- */
 
-void pvi_smooth_tensors(const pvi_smoother *s, const pv_problem *p, double *g)
-{
-    if (p->tensors == 0) pvi_smooth(s, g, p->d);
-    for (int64_t i = 0; i < p->tensors; g += p->tensor[i++]) pvi_smooth(s, g, p->tensor[i]);
-}
-
 double pvi_smooth_gamma(double sigma, int64_t d) /* (8) */
 {
     const double q = sqrt(4.0 * sigma + 1.0), log_u = (double)d * log(2.0 * sigma / (2.0 * sigma + 1.0 + q));

@@ -19,8 +19,35 @@ typedef struct pvi_smoother { /* zero-initialise; memory is borrowed from the ar
 pv_status pvi_smooth_open(pvi_smoother *s, pv_arena *a, double sigma, int64_t max_d);
 /* g <- A_sigma^{-1} g for 0 <= d <= max_d.  The result does not depend on the number of threads. */
 void pvi_smooth(const pvi_smoother *s, double *g, int64_t d);
-/* The same for every tensor of the weights on its own. */
-void pvi_smooth_tensors(const pvi_smoother *s, const pv_problem *p, double *g);
+
+/* ---- all weights, tensor by tensor (smooth_layers.c) ------------------------------------------------------ */
+typedef struct pvi_smoothing_cfg {
+    pv_numbers sigma; /* one, or of every layer */
+    int64_t order;
+} pvi_smoothing_cfg;
+#define PVI_SMOOTHING_ROWS(cfg)                                                                                      \
+    { "smoothing",                                                                                                   \
+      PV_LIST,                                                                                                       \
+      offsetof(cfg, smoothing.sigma),                                                                                \
+      0,                                                                                                             \
+      0,                                                                                                             \
+      1e6,                                                                                                           \
+      false,                                                                                                         \
+      "sigma, Laplacian smoothing of the noisy gradient; or one for each layer",                                     \
+      NULL },                                                                                                        \
+    {                                                                                                                \
+        "smoothing_order", PV_ENUM, offsetof(cfg, smoothing.order), 0, 0, 0, false,                                  \
+            "whose neighbour a weight is: as weights are stored, along pixels, or along units",                      \
+            "stored|pixels|units"                                                                                    \
+    }
+typedef struct pvi_smoothing {
+    int64_t n, order;
+    pvi_smoother *one; /* n of them: one, or one for each layer */
+    double *room;      /* a tensor in another order; NULL: none is needed */
+} pvi_smoothing;
+pv_status pvi_smoothing_check(const pvi_smoothing_cfg *c, const pv_problem *p); /* does the list fit the layers? */
+pv_status pvi_smoothing_open(pvi_smoothing *s, const pvi_smoothing_cfg *c, const pv_problem *p, pv_arena *a);
+void pvi_smoothing_apply(const pvi_smoothing *s, const pv_problem *p, double *g);
 
 /* (1/d) sum_i lambda_i^{-1} and (1/d) sum_i lambda_i^{-2} over the eigenvalues of A_sigma: the factors by
  * which smoothing shrinks the noise term of the utility bounds.  d >= 1. */

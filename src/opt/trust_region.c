@@ -24,7 +24,9 @@
  *     coordinate, D^2 = sum_t a_t^2: l is at least D/reach, so that noise alone moves no margin by more than about
  *     `reach`.
  * (6) With alpha: the run stops when the multiplier falls to sqrt(alpha rho), the theory's sign of an alpha-SOSP;
- *     what is left of the budget goes into one last release and step there.
+ *     what is left of the budget goes into one last release and step there.  With calibration=paper, as in Algorithms
+ *     1 and 2, the point after that step is returned as it is: what is left is spent on releases nobody looks at,
+ *     since a certificate counts what was planned.
  * Near the end each step lands at w* - H^(-1) noise, whatever the step before did: the mean of the last half of the
  * iterates has the noise of all their releases together (Polyak, Juditsky 1992), which is what is returned.
  * (7) A penalty that is not convex has a local minimum at 0, where the weights start, and keeps them there even where
@@ -46,15 +48,17 @@
 #include "opt/trust_region.h"
 #include "opt/basins.h"
 
-enum { OUT_AUTO = PVI_OUT_EMA + 1 };
-const pv_param pvi_trust_region_params[] = {
-    PVI_STEPS_ROW,
-    { "output", PV_ENUM, offsetof(pvi_loop_cfg, output), OUT_AUTO, 0, 0, false,
-      "which iterate is returned; auto: average of the last half, without noise the last",
-      PVI_OUTPUT_CHOICES "|auto" },
-    PVI_TRUST_REGION_ROWS,
-    PVI_JOINT_ROWS,
-    { 0 }
+enum { OUT_AUTO = PVI_OUT_CHOICES };
+#define LOOP_ROWS                                                                                                    \
+    PVI_STEPS_ROW,                                                                                                   \
+    {                                                                                                                \
+        "output", PV_ENUM, offsetof(pvi_loop_cfg, output), OUT_AUTO, 0, 0, false,                                    \
+            "which iterate is returned; auto: average of the last half, without noise the last",                     \
+            PVI_OUTPUT_CHOICES "|auto"                                                                               \
+    }
+const pv_param pvi_trust_region_params[] = { LOOP_ROWS, PVI_TRUST_REGION_ROWS, PVI_JOINT_ROWS, { 0 } };
+const pv_param pvi_trust_region_apart_params[] = {
+    LOOP_ROWS, PVI_TRUST_REGION_ROWS, PVI_SECOND_CALIBRATION_ROW, { 0 }
 };
 
 static pv_status theory(pvi_second_cfg *c, const pv_problem *p)
@@ -103,9 +107,8 @@ static pv_status resolve_share(pvi_second_cfg *c, const pv_problem *p, bool pape
                         paper ? "calibration=paper" : "with optimizer.alpha the theory");
     if (asked && !pvi_precondition_fits(p))
         return pvi_fail(p->ctx, PV_E_PARAM,
-                        "optimizer.share needs a binary or numeric loss, at most %d weights and %.0f numbers in all: "
-                        "leave it out",
-                        PVI_DENSE_TRUST, 0x1p30);
+                        "optimizer.share needs a binary or numeric loss and at most %d weights: leave it out",
+                        PVI_DENSE_TRUST);
     const bool learn = !paper && isnan(c->alpha) && isfinite(p->mu) && pvi_precondition_fits(p) && p->joint->convex;
     if (isnan(c->share)) c->share = learn && pvi_second_total(c) >= ENOUGH ? 0.1 : 0.0;
     return PV_OK;
@@ -207,9 +210,10 @@ static void mix_hessian(pvi_trust_region *s, int64_t d, double b)
     s->entry = sqrt(K) * b;
 }
 
-static void improve_hessian(pvi_trust_region *s, const pv_problem *p, int64_t units, bool alone)
+static void improve_hessian(pvi_trust_region *s, const pvi_second_cfg *c, const pv_problem *p, int64_t units,
+                            bool alone)
 {
-    const double b = pvi_second_entry(p, units);
+    const double b = pvi_second_entry(c, p, units);
     if (alone || !(b > 0.0)) s->entry = b;
     else mix_hessian(s, p->d, b);
     memcpy(s->mean, s->s.H, (size_t)(p->d * p->d) * sizeof *s->mean);
@@ -261,10 +265,10 @@ static pv_status model(pvi_trust_region *s, const pvi_second_cfg *c, const pv_pr
                        int64_t units, bool alone)
 {
     const int64_t d = p->d;
-    const double noise = pvi_second_noise(p, units);
+    const double noise = pvi_second_noise(c, p, units);
     const double weight = s->metric.continuation ? fmin(1.0, 2.0 * (double)t / (double)c->loop.steps) : 1.0; /* (7) */
     pv_status st = PV_OK;
-    improve_hessian(s, p, units, alone);
+    improve_hessian(s, c, p, units, alone);
     if ((s->average || p->joint->convex) && d <= PVI_DENSE_TRUST && (st = pvi_second_eigen(&s->s, p)) != PV_OK)
         return st;
     s->variance = s->average ? s->variance : noise * noise;
@@ -319,14 +323,28 @@ static pv_status begin(pvi_trust_region *s, const pvi_second_cfg *c, const pv_pr
                        const double *w)
 {
     const pvi_precondition_cost cost = { PVI_SECOND_MOMENTS, pvi_second_moment_units(c),
-                                         pvi_second_noise(p, pvi_second_total(c)) };
+                                         pvi_second_noise(c, p, pvi_second_total(c)) };
     const pv_status st = pvi_precondition_learn(&s->metric, &cost, p, o, w, s->v);
+    pvi_loop_keep_start(&s->s.loop, p, s->v);
     s->radius = c->radius * s->metric.unit;
     for (int64_t t = 1; t <= c->loop.steps; t++)
-        s->noise_total = hypot(s->noise_total, pvi_second_noise(p, pvi_second_units(c, t)));
+        s->noise_total = hypot(s->noise_total, pvi_second_noise(c, p, pvi_second_units(c, t)));
     s->average = s->metric.A || (!p->joint->convex && c->calibration != PVI_SECOND_PAPER && isnan(c->alpha) &&
                                  isfinite(p->mu) && p->d <= PVI_DENSE_TRUST);
     return st;
+}
+
+/* (6): PV_OK where one more step follows. */
+static pv_status stop(pvi_trust_region *s, const pvi_second_cfg *c, const pv_problem *p, int64_t t, pv_oracle *o)
+{
+    const bool paper = c->calibration == PVI_SECOND_PAPER;
+    pvi_log(p->ctx, PV_LOG_NOTE, "optimizer.alpha = %g: reached after %lld of at most %lld steps; %s", c->alpha,
+            (long long)t, (long long)c->loop.steps,
+            paper ? "the rest of the budget is spent without looking at what it buys"
+                  : "one last step takes the rest of the budget");
+    if (!paper) return PV_OK;
+    const pv_status st = pvi_second_query(&s->s, o, s->v, s->s.left, 1.0);
+    return st == PV_OK ? PV_DONE : st;
 }
 
 pv_status pvi_trust_region_step(void *s_, const void *c_, const pv_problem *p, int64_t t, pv_oracle *o, double *w)
@@ -339,7 +357,7 @@ pv_status pvi_trust_region_step(void *s_, const void *c_, const pv_problem *p, i
 
     pvi_loop_begin(&s->s.loop, p, t, o, w);
     if (t == 1 && (st = begin(s, c, p, o, w)) != PV_OK) return st;
-    if ((st = pvi_second_query(&s->s, o, s->v, units)) != PV_OK) return st;
+    if ((st = pvi_second_query(&s->s, o, s->v, units, 1.0)) != PV_OK) return st;
     if ((st = model(s, c, p, w, t, units, alone)) != PV_OK) return st;
     if (alone || accept(s, d, c->radius * s->metric.unit, sqrt(s->variance))) move_base(s, d);
     if ((st = pvi_trust_solve(&s->s.trust, s->H, s->g, s->radius, s->h)) != PV_OK)
@@ -348,10 +366,5 @@ pv_status pvi_trust_region_step(void *s_, const void *c_, const pv_problem *p, i
     pvi_precondition_weights(&s->metric, d, s->v, w);
     if (s->stop) return PV_DONE; /* (6): w is what is returned, whatever the output rule */
     s->stop = !isnan(c->alpha) && s->s.trust.lambda <= sqrt(c->alpha * pvi_second_rho(p)) && t < c->loop.steps;
-    if (s->stop)
-        pvi_log(p->ctx, PV_LOG_NOTE,
-                "optimizer.alpha = %g: reached after %lld of at most %lld steps; one last step takes the rest of the "
-                "budget",
-                c->alpha, (long long)t, (long long)c->loop.steps);
-    return end(s, p, t, w);
+    return s->stop ? stop(s, c, p, t, o) : end(s, p, t, w);
 }

@@ -20,7 +20,8 @@ typedef struct pvi_trust_region {
     bool stop;    /* the next release is the last */
 } pvi_trust_region;
 
-extern const pv_param pvi_trust_region_params[];
+extern const pv_param pvi_trust_region_params[],
+    pvi_trust_region_apart_params[]; /* the latter without weight, growth */
 extern const pv_state pvi_trust_region_arrays[];
 pv_status pvi_trust_region_resolve(void *c, const pv_problem *p);
 pv_status pvi_trust_region_init(void *s, const void *c, const pv_problem *p, pv_arena *a);

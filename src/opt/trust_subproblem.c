@@ -18,12 +18,14 @@
  * Above PVI_DENSE_TRUST weights: Lanczos from g with full reorthogonalisation gives T_k = Q_k' H Q_k; (2)-(4) on T_k,
  * whose eigendecomposition is small.  The residual of (1) is beta_k |y_k|.  A second Lanczos run from another start
  * looks for negative curvature that g does not show.  Whatever fails either test is solved by eigendecomposition.
+ * With `krylov` = k: the minimum over the span of g, Hg, .., H^(k-1) g and no more, by the same Lanczos run, whatever
+ * it misses; k = 1 is the Cauchy point.
  * Reference  More, Sorensen 1983 (1)-(4); Gould, Lucidi, Roma, Toint 1999 for the Lanczos form. */
 #include "opt/trust_subproblem.h"
 
 pv_status pvi_trust_open(pvi_trust *t, int64_t d, pv_arena *a)
 {
-    const bool large = d > PVI_DENSE_TRUST;
+    const bool large = d > PVI_DENSE_TRUST || t->krylov > 0;
     t->d = d;
     t->A = pv_arena_f64(a, d * d);
     t->value = pv_arena_f64(a, d);
@@ -182,33 +184,50 @@ static void mixed_start(pvi_trust *t)
     for (int64_t j = 0; j < t->d; j++) t->basis[j] /= n;
 }
 
-/* PV_DONE: not good enough. */
-static pv_status solve_krylov(pvi_trust *t, const double *H, const double *g, double r, double *h)
+/* The minimum over the span of at most so many vectors from g on, G its length; beta_k |y_k| in *residual. */
+static pv_status minimise(pvi_trust *t, const double *H, const double *g, double G, double r, int64_t most, double *h,
+                          double *residual)
 {
     const int64_t d = t->d;
-    double diag[PVI_KRYLOV], beside[PVI_KRYLOV];
-    const double G = length(d, g);
-
-    t->products = 0;
-    if (!(G > 0.0) || !isfinite(r)) return PV_DONE;
-    mixed_start(t);
-    int64_t k = lanczos(t, H, 80, diag, beside);
-    if (small_eigen(t, k, diag, beside) != PV_OK) return PV_DONE;
-    const double lowest = t->value[0], size = fmax(fabs(lowest), fabs(t->value[k - 1]));
+    double diag[PVI_KRYLOV], beside[PVI_KRYLOV], z[PVI_KRYLOV];
     for (int64_t j = 0; j < d; j++) t->basis[j] = g[j] / G;
-    k = lanczos(t, H, PVI_KRYLOV, diag, beside);
+    const int64_t k = lanczos(t, H, most, diag, beside);
     if (small_eigen(t, k, diag, beside) != PV_OK) return PV_DONE;
     double *const gamma = h, *const y = t->work; /* k <= d */
     for (int64_t i = 0; i < k; i++) gamma[i] = G * t->A[i * k];
     t->lambda = pvi_trust_diagonal(k, t->value, gamma, r, y);
-    double z[PVI_KRYLOV];
     pvi_matvec_t(k, t->A, y, z);
-    if (!(beside[k - 1] * fabs(z[k - 1]) <= 1e-10 * (G + size * r))) return PV_DONE; /* (1) */
-    if (!(lowest + t->lambda >= -1e-8 * size)) return PV_DONE;
+    *residual = beside[k - 1] * fabs(z[k - 1]);
     memset(h, 0, (size_t)d * sizeof *h);
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j < d; j++) h[j] += z[i] * t->basis[i * d + j];
     return PV_OK;
+}
+
+static pv_status solve_inexactly(pvi_trust *t, const double *H, const double *g, double r, double *h)
+{
+    const double G = length(t->d, g);
+    double residual;
+    t->products = 0;
+    if (!(G > 0.0) || !isfinite(r)) return PV_DONE;
+    return minimise(t, H, g, G, r, t->krylov < t->d ? t->krylov : t->d, h, &residual);
+}
+
+/* PV_DONE: not good enough. */
+static pv_status solve_krylov(pvi_trust *t, const double *H, const double *g, double r, double *h)
+{
+    double diag[PVI_KRYLOV], beside[PVI_KRYLOV], residual;
+    const double G = length(t->d, g);
+
+    t->products = 0;
+    if (!(G > 0.0) || !isfinite(r)) return PV_DONE;
+    mixed_start(t);
+    const int64_t k = lanczos(t, H, 80, diag, beside);
+    if (small_eigen(t, k, diag, beside) != PV_OK) return PV_DONE;
+    const double lowest = t->value[0], size = fmax(fabs(lowest), fabs(t->value[k - 1]));
+    if (minimise(t, H, g, G, r, PVI_KRYLOV, h, &residual) != PV_OK) return PV_DONE;
+    if (!(residual <= 1e-10 * (G + size * r))) return PV_DONE; /* (1) */
+    return lowest + t->lambda >= -1e-8 * size ? PV_OK : PV_DONE;
 }
 
 pv_status pvi_trust_solve(pvi_trust *t, const double *H, const double *g, double r, double *h)
@@ -216,7 +235,7 @@ pv_status pvi_trust_solve(pvi_trust *t, const double *H, const double *g, double
     pv_status s = PV_DONE;
     for (int64_t j = 0; j < t->d; j++)
         if (!isfinite(g[j])) return PV_E_NUMERIC;
-    if (t->basis) s = solve_krylov(t, H, g, r, h);
+    if (t->basis) s = t->krylov > 0 ? solve_inexactly(t, H, g, r, h) : solve_krylov(t, H, g, r, h);
     if (s != PV_OK) s = solve_dense(t, H, g, r, h);
     t->norm = length(t->d, h);
     return s;

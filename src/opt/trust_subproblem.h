@@ -8,6 +8,7 @@ typedef struct pvi_trust { /* zero it, then pvi_trust_open; everything borrowed 
     double *A, *value, *work; /* d x d, d, 4 d */
     double *basis;            /* of Lanczos, (PVI_KRYLOV + 1) x d; NULL: dense only */
     double lambda, norm;      /* of the last solution: multiplier, ||h|| */
+    int64_t krylov;           /* set before opening: vectors of an inexact solution, at most PVI_KRYLOV; 0: exact */
     int64_t products;         /* of H with a vector; 0: by eigendecomposition */
 } pvi_trust;
 enum { PVI_DENSE_TRUST = 512, PVI_KRYLOV = 300 };

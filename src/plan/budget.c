@@ -11,6 +11,9 @@
  * e^epsilon p by at most e^{2 kappa} - 1.  So, with e^kappa delta_account <= delta_account + 2 kappa for kappa <= 1,
  *   (2) delta = delta_account + 5 kappa + (1 + e^{epsilon + kappa}) tau.
  * Noise and sampler of each release take the smaller of (1) and (2), since kappas and taus add up.
+ * A stage before the optimiser has a multiplier of its own, which is settled first:
+ *   (4) 1/(sqrt(s) mu), s its share and mu the parameter of a Gaussian that costs the whole budget.  Of releases of
+ *       every unit, mu^2 of which add up, that is the share s exactly; z is calibrated for what follows it.
  * Under replace the same releases have the share sensitivity / sensitivity_replace of their multiplier:
  *   (3) the smallest share of all releases is taken for every one of them. */
 #include "plan/job.h"
@@ -39,13 +42,13 @@ pv_status pvi_job_budget(pvi_job *j)
     j->prob.epsilon = s->epsilon;
     set_delta(j);
     if (j->dom.n < FEW_ROWS)
-        pvi_log(
-            j->ctx, PV_LOG_WARN,
-            "%lld row%s: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
-            "model",
-            (long long)j->dom.n, j->dom.n == 1 ? "" : "s", FEW_ROWS,
-            isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
-    pvi_strength_log(j->ctx, &(pvi_claim) { s->epsilon, j->prob.delta, (double)j->dom.n, j->prob.relation, 1 });
+        pvi_log(j->ctx, PV_LOG_WARN,
+                "%lld %s%s: below %d, noise that hides one of them hides what they share as well%s; expect no useful "
+                "model",
+                (long long)j->dom.n, pvi_unit_word(&j->dom), j->dom.n == 1 ? "" : "s", FEW_ROWS,
+                isnan(s->delta) ? ", and such a delta is no rare failure of the guarantee" : "");
+    pvi_strength_log(j->ctx, &(pvi_claim) { s->epsilon, j->prob.delta, (double)j->dom.n, j->prob.relation, 1,
+                                            j->dom.unit_rows > 0 });
     return pvi_gaussian_mu(j->ctx, j->prob.relation, s->epsilon, j->prob.delta, &j->prob.mu);
 }
 
@@ -62,9 +65,10 @@ static const pv_event *event_of(pvi_job *j, int k, double z)
     return pvi_sampler_event(r->sampler, r->rate, leaf, j->arena);
 }
 
+/* The optimiser's. */
 static pv_status plan_events(pvi_job *j, double z, const pv_event **total)
 {
-    for (int k = 0; k < j->releases; k++) {
+    for (int k = 0; k < PV_MOST_ASKS && k < j->releases; k++) {
         pvi_release *r = &j->release[k];
         if (!r->asked) continue;
         if (!(j->planned[k].event = r->event = event_of(j, k, z))) return pvi_nomem(j->ctx);
@@ -72,6 +76,25 @@ static pv_status plan_events(pvi_job *j, double z, const pv_event **total)
     }
     const pv_status s = j->opt->plan(j->opt_cfg, &j->prob, j->arena, total);
     return s == PV_E_NOMEM ? pvi_nomem(j->ctx) : s;
+}
+
+/* The events of the run. */
+static pv_status join_events(pvi_job *j)
+{
+    const pvi_release *stage = &j->release[PVI_STAGE];
+    const pv_event *const both[] = { stage->event, j->steps };
+    j->events = stage->asked ? pv_ev_seq(j->arena, 2, both) : j->steps;
+    return j->events ? PV_OK : pvi_nomem(j->ctx);
+}
+
+/* (4) */
+static pv_status plan_stage(pvi_job *j)
+{
+    pvi_release *r = &j->release[PVI_STAGE];
+    if (!r->asked) return PV_OK;
+    j->stage_multiplier = j->private_run ? 1.0 / (sqrt(j->stage_share) * j->prob.mu) : 1.0;
+    j->planned[PVI_STAGE].event = r->event = event_of(j, PVI_STAGE, j->stage_multiplier);
+    return r->event ? PV_OK : pvi_nomem(j->ctx);
 }
 
 /* ---- noise ----------------------------------------------------------------------------------------------------- */
@@ -110,25 +133,29 @@ static pv_status set_multiplier(pvi_job *j)
                                  j->prob.delta - j->draws);
     } else if (isnan(z)) {
         if ((st = plan_events(j, 1.0, &unit)) != PV_OK) return st;
-        st = pvi_calibrate(j->ctx, j->accountant, j->prob.relation, unit, j->prob.epsilon, delta, &z, &cost);
+        st = pvi_calibrate_after(j->ctx, j->accountant, j->prob.relation, j->release[PVI_STAGE].event, unit,
+                                 j->prob.epsilon, delta, &z, &cost);
         if (st != PV_OK) return st;
     }
     j->noise_multiplier = j->prob.noise_multiplier = z;
-    return plan_events(j, z, &j->events);
+    return plan_events(j, z, &j->steps);
 }
 
 /* Noise of every release, and what the optimiser may know of it. */
 static pv_status set_noise(pvi_job *j)
 {
     const double z = j->private_run ? j->noise_multiplier : 1.0;
-    const double max_ratio = fmax(1.0, pvi_event_noise_max(j->events) / z); /* of a schedule */
+    const double max_ratio = fmax(1.0, pvi_event_noise_max(j->steps) / z); /* of a schedule */
     const double T = (double)j->opt->steps(j->opt_cfg);
     for (int k = 0; k < j->releases; k++) {
         pvi_release *r = &j->release[k];
         if (!r->asked) continue;
-        const pv_status s = pvi_release_noise(r, j->prob.relation, z, max_ratio, j->private_run, j->ctx);
+        const bool stage = k == PVI_STAGE;
+        const double own = stage ? j->stage_multiplier : z;
+        const pv_status s =
+            pvi_release_noise(r, j->prob.relation, own, stage ? 1.0 : max_ratio, j->private_run, j->ctx);
         if (s != PV_OK) return s;
-        if (j->private_run) j->planned[k].stddev = z * r->noise.sensitivity / r->batch;
+        if (j->private_run) j->planned[k].stddev = own * r->noise.sensitivity / r->batch * r->q.unit;
         if (j->private_run && r->kind->mech->warn) r->kind->mech->warn(&r->noise, T, j->ctx);
     }
     j->prob.sensitivity = j->release[0].noise.sensitivity;
@@ -167,6 +194,11 @@ double pvi_draws_need(const pvi_job *j, double epsilon)
     return need * (1.0 + 1e-9);
 }
 
+double pvi_draws_covered(const pvi_job *j)
+{
+    return pvi_draws_need(j, PVI_DRAWS_LIMIT) <= j->draws ? PVI_DRAWS_LIMIT : j->cost.epsilon;
+}
+
 static pv_status check_draws(const pvi_job *j)
 {
     const double need = pvi_draws_need(j, j->cost.epsilon);
@@ -187,7 +219,7 @@ static double replace_share(const pvi_job *j)
     double share = 1.0;
     for (int k = 0; k < j->releases; k++) {
         const pvi_release *r = &j->release[k];
-        if (!r->asked || r->sampler->group_bound) continue;
+        if (!r->asked || r->group_bound) continue;
         share = fmin(share, pvi_down(r->noise.sensitivity / r->sensitivity[PV_REL_REPLACE], 2));
     }
     return share;
@@ -237,9 +269,31 @@ pv_status pvi_job_noise(pvi_job *j)
 {
     const bool calibrated = isnan(j->plan->s.noise_multiplier) && !j->release[0].kind->mech->own_multiplier;
     if (j->private_run) j->draws = pvi_draws_share(calibrated ? j->prob.epsilon : 0.0, j->prob.delta);
-    pv_status s = j->private_run ? set_multiplier(j) : plan_events(j, 1.0, &j->events);
+    pv_status s = plan_stage(j);
+    if (s == PV_OK) s = j->private_run ? set_multiplier(j) : plan_events(j, 1.0, &j->steps);
+    if (s == PV_OK) s = join_events(j);
     if (s == PV_OK) s = set_noise(j);
+    if (s == PV_OK) pvi_stage_warn(j);
     return s == PV_OK && j->private_run ? set_cost(j) : s;
+}
+
+double pvi_first_multiplier(const pv_event *events, double planned)
+{
+    const double z = pvi_event_noise_of(events, 0);
+    return isfinite(z) ? z : planned;
+}
+
+bool pvi_job_exposes(const pvi_job *j)
+{
+    return j->plan->s.diagnostics && j->plan->s.log;
+}
+
+const char *pvi_job_why_not(const pvi_job *j)
+{
+    if (!j->private_run) return "privacy=off adds no noise";
+    if (pvi_job_exposes(j)) return "run.log shows measures of the training rows while it trains";
+    if (j->plan->s.seed != PV_AUTO_I64) return "run.seed makes the noise reproducible";
+    return j->plan->s.data.measured == PVI_MEASURED_BOUNDS ? "bounds or categories were taken from the rows" : NULL;
 }
 
 void pvi_job_cost(const pvi_job *j, pv_cost *out)
@@ -253,12 +307,12 @@ void pvi_job_cost(const pvi_job *j, pv_cost *out)
                        .rows = j->dom.n,
                        .weights = j->prob.d,
                        .steps = j->opt->steps(j->opt_cfg),
-                       .is_private = j->private_run && j->plan->s.seed == PV_AUTO_I64 };
+                       .is_private = !pvi_job_why_not(j) };
     if (!j->private_run) return;
     out->epsilon = j->cost.epsilon;
     out->epsilon_lower = j->cost.epsilon_lower;
     out->epsilon_replace = j->cost_replace.epsilon;
     out->delta = j->prob.delta;
-    out->noise_multiplier = j->noise_multiplier;
+    out->noise_multiplier = pvi_first_multiplier(j->events, j->noise_multiplier);
     out->sensitivity = r->noise.sensitivity;
 }

@@ -73,11 +73,22 @@ static const char *trained_instead(const pv_plan *plan, const char *name)
     return pvi_model_is_auto(plan) || (named && model_of(named)->props & PV_DENSE) ? blocks->name : name;
 }
 
-/* Labels decide, and they are declared. */
-static const char *auto_model(int64_t classes)
+/* Is there a row for each of the model's settings that were given? */
+static bool takes_settings(const pv_plan *plan, const pv_plugin *h)
 {
-    const pv_plugin *h = model_with(classes == 0 ? PV_FOR_NUMBERS : classes > 2 ? PV_FOR_MANY : PV_FOR_TWO);
-    return h ? h->name : "auto";
+    for (const pvi_pair *p = plan->pairs; p; p = p->next)
+        if (strncmp(p->key, "model.", 6) == 0 && !pvi_param_find(h->params, p->key + 6)) return false;
+    return true;
+}
+
+/* Labels decide, and they are declared; among losses for the same labels, the settings given. */
+static const char *auto_model(const pv_plan *plan, int64_t classes)
+{
+    const uint32_t props = classes == 0 ? PV_FOR_NUMBERS : classes > 2 ? PV_FOR_MANY : PV_FOR_TWO;
+    const pv_plugin *h, *first = model_with(props);
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_loss, i)); i++)
+        if (((const pv_loss_ops *)(const void *)h)->props & props && takes_settings(plan, h)) return h->name;
+    return first ? first->name : "auto";
 }
 
 /* `name` as model= would give it: MODEL or MODEL:LAYERS. */
@@ -92,7 +103,7 @@ static pv_status choose_named(pv_plan *plan, const char *name, pv_arena *a, pvi_
     const pv_plugin *loss = pv_find(PV_KIND_loss, name), *model = pv_find(PV_KIND_model, name);
     if (model && model_of(model)->props & PV_OF_LOSSES)
         return pvi_fail(plan->ctx, PV_E_PARAM, "model=%s: name the loss instead, for example model=%s", name,
-                        auto_model(2));
+                        auto_model(plan, 2));
     if (!loss && !model && (s = find_plugin(plan->ctx, PV_KIND_loss, "model", name, &loss)) != PV_OK) return s;
     out->named = loss ? loss : model;
     if ((s = pvi_plugin_cfg(plan, a, "model.", out->named, &out->named_cfg)) != PV_OK) return s;
@@ -114,7 +125,7 @@ static pv_status choose_named(pv_plan *plan, const char *name, pv_arena *a, pvi_
 
 pv_status pvi_model_choose(pv_plan *plan, int64_t classes, pv_arena *a, pvi_model_choice *out)
 {
-    return choose_named(plan, pvi_model_is_auto(plan) ? auto_model(classes) : plan->s.model, a, out);
+    return choose_named(plan, pvi_model_is_auto(plan) ? auto_model(plan, classes) : plan->s.model, a, out);
 }
 
 uint32_t pvi_model_props(const pvi_model_choice *m)
@@ -137,16 +148,37 @@ pvi_expect pvi_auto_expect(const pv_plan *plan)
     return (pvi_expect) { .classes = real ? 0 : -1, .y_lo = -INFINITY, .y_hi = INFINITY };
 }
 
+void pvi_plan_curves(const pv_plan *plan, pvi_expect *e)
+{
+    const char *named = plan->s.model;
+    const pv_plugin *model = pv_find(PV_KIND_model, named);
+    const pv_optimizer_ops *optimizer =
+        (const pv_optimizer_ops *)(const void *)pv_find(PV_KIND_optimizer, plan->s.optimizer);
+    const bool network =
+        (model && model_of(model)->props & PV_NETWORK) || strchr(named, ':') || trained_instead(plan, named) != named;
+    e->curves = network ? PVI_CURVES_NONE : PVI_CURVES_FIT;
+    e->curves_asked = optimizer && optimizer->needs & PV_HESSIAN; /* whose cost is that of weights squared */
+    e->whole = optimizer && optimizer->ask[0].query->evaluate;
+    e->small_clip = pvi_auto_formulas(plan);
+    e->epsilon = plan->s.privacy == PVI_PRIVACY_ON ? plan->s.epsilon : INFINITY;
+}
+
 pv_status pvi_plan_expect(pv_plan *plan, pvi_expect *out)
 {
     pvi_model_choice choice;
+    pv_status s = PV_OK;
     *out = pvi_auto_expect(plan);
-    if (pvi_model_is_auto(plan)) return PV_OK;
-    pv_arena *a = pvi_arena_create(plan->ctx);
-    if (!a) return pvi_nomem(plan->ctx);
-    const pv_status s = choose_named(plan, plan->s.model, a, &choice);
-    if (s == PV_OK) *out = pvi_model_expect(&choice);
-    pvi_arena_free(a);
+    if (!pvi_model_is_auto(plan)) {
+        pv_arena *a = pvi_arena_create(plan->ctx);
+        if (!a) return pvi_nomem(plan->ctx);
+        s = choose_named(plan, plan->s.model, a, &choice);
+        if (s == PV_OK) *out = pvi_model_expect(&choice);
+        pvi_arena_free(a);
+    }
+    out->persons = true;
+    out->keep_persons = plan->s.holdout || plan->s.apart;
+    pvi_plan_curves(plan, out);
+    out->seed = plan->s.seed;
     return s;
 }
 
@@ -186,29 +218,18 @@ static pv_status choose_reg_and_set(pvi_job *j)
     return refuse_orphans(plan);
 }
 
-/* Of those for models like this one, the one that asks most of them. */
-static const char *auto_optimizer(uint32_t props)
-{
-    const pv_plugin *h;
-    const char *best = "auto";
-    uint32_t most = 0;
-    for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
-        const uint32_t wants = ((const pv_optimizer_ops *)(const void *)h)->auto_for;
-        if (wants & ~(props | PV_ANY_MODEL) || __builtin_popcount(wants) <= __builtin_popcount(most)) continue;
-        most = wants;
-        best = h->name;
-    }
-    return best;
-}
-
 static pv_status choose_optimizer(pvi_job *j)
 {
     const pv_plugin *head;
     const char *named = j->plan->s.optimizer;
-    if (strcmp(named, "auto") == 0) named = auto_optimizer(j->model.ops->props);
-    pv_status s = find_plugin(j->ctx, PV_KIND_optimizer, "optimizer", named, &head);
+    j->auto_batch = NAN;
+    if (strcmp(named, "auto") == 0) return pvi_auto_optimizer(j);
+    const pv_status s = find_plugin(j->ctx, PV_KIND_optimizer, "optimizer", named, &head);
     if (s != PV_OK) return s;
     j->opt = (const pv_optimizer_ops *)head;
+    if (j->opt->released && !j->plan->given)
+        return pvi_fail(j->ctx, PV_E_PARAM,
+                        "optimizer=%s trains nothing: privet eval MODEL DATA --epsilon E evaluates", named);
     return pvi_plugin_cfg(j->plan, j->arena, "optimizer.", head, &j->opt_cfg);
 }
 
@@ -229,7 +250,11 @@ pv_status pvi_job_choose(pvi_job *j, int64_t classes)
 {
     pv_status s = pvi_model_choose(j->plan, classes, j->arena, &j->model);
     if (s == PV_OK) s = choose_reg_and_set(j);
-    if (s == PV_OK) s = choose_optimizer(j);
-    if (s == PV_OK) s = check_mechanism(j);
     return s == PV_OK ? pvi_plan_accountant(j->plan, j->arena, &j->accountant) : s;
+}
+
+pv_status pvi_job_choose_optimizer(pvi_job *j)
+{
+    const pv_status s = choose_optimizer(j);
+    return s == PV_OK ? check_mechanism(j) : s;
 }

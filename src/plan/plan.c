@@ -13,12 +13,78 @@ static const char *missing_words(uint32_t missing)
                                   : "something this loss, penalty or set does not have";
 }
 
+static pv_status no_units(const pvi_job *j)
+{
+    char list[256] = "";
+    const pv_model_ops *m;
+    for (int64_t i = 0; (m = (const pv_model_ops *)(const void *)pv_nth(PV_KIND_model, i)); i++) {
+        const size_t n = strlen(list);
+        if (m->props & PV_UNITS)
+            snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "",
+                     m->props & PV_OF_LOSSES ? "logistic and the other losses" : m->head.name);
+    }
+    return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "model=%s does not take persons of several rows: %s%s",
+                    j->model.named->name, *list ? "these do: " : "no model does yet", list);
+}
+
+/* Some model that takes units of several rows has what the optimiser needs. */
+static bool model_for_units(uint32_t needs)
+{
+    const pv_model_ops *m;
+    for (int64_t i = 0; (m = (const pv_model_ops *)(const void *)pv_nth(PV_KIND_model, i)); i++)
+        if (m->props & PV_UNITS && !(needs & PV_BLOCKS & ~m->props)) return true;
+    return false;
+}
+
+static bool takes_units(const pv_optimizer_ops *opt)
+{
+    for (int k = 0; k < PV_MOST_ASKS && opt->ask[k].query; k++) {
+        const pvi_release_kind *kind = pvi_kind_of(&opt->ask[k]);
+        if (!kind || !pvi_kind_takes_units(kind)) return false;
+    }
+    return model_for_units(opt->needs);
+}
+
+static pv_status no_proof_for_units(const pvi_job *j)
+{
+    char list[256] = "";
+    const pv_plugin *h;
+    for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
+        const size_t n = strlen(list);
+        if (takes_units((const pv_optimizer_ops *)(const void *)h))
+            snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", h->name);
+    }
+    return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s has no proof for persons of several rows; these have: %s",
+                    j->opt->head.name, list);
+}
+
+/* Persons who own several rows. */
+static pv_status check_units(const pvi_job *j)
+{
+    if (!j->dom.unit_rows && (j->plan->s.unit_combine != PV_UNIT_MEAN || j->plan->s.unit_weight != PV_UNIT_ONE))
+        return pvi_fail(j->ctx, PV_E_PARAM,
+                        "unit.combine and unit.weight are for rows that persons own: a column of \"type\": "
+                        "\"person\", data.person or data.person_file says whose they are");
+    if (!j->dom.unit_rows) return PV_OK;
+    if (!(j->model.ops->props & PV_UNITS)) return no_units(j);
+    if (!takes_units(j->opt)) return no_proof_for_units(j);
+    if (j->opt->needs & PV_HESSIAN && j->model.ops->hess && !(j->model.ops->hess->props & PV_UNITS))
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "optimizer=%s needs second derivatives, which model=%s has of rows, not of persons: use "
+                        "optimizer=pgd or sgd",
+                        j->opt->head.name, j->model.named->name);
+    if (j->plan->s.diagnostics)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                        "run.diagnostics measures rows, and counts them: where persons own them, leave it out");
+    return PV_OK;
+}
+
 static pv_status check_needs(pvi_job *j)
 {
     const pv_mechanism_ops *mech = j->opt->ask[0].mech;
     const uint32_t missing = j->opt->needs & ~j->prob.props & ~(uint32_t)PV_PROX;
     const char *lacks = mech->lacks ? mech->lacks(&j->prob) : NULL;
-    if (j->dom.max_norm && mech->norm == PV_L2)
+    if (j->dom.max_norm && mech->norm == PV_L2 && !j->opt->ask[0].query->counts)
         return pvi_fail(
             j->ctx, PV_E_UNSUPPORTED,
             "optimizer=%s releases gradients, whose length data.norm=max does not bound: use data.norm=clip, "
@@ -31,7 +97,9 @@ static pv_status check_needs(pvi_job *j)
     if (lacks) return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s needs %s", j->opt->head.name, lacks);
     if (missing)
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s needs %s", j->opt->head.name, missing_words(missing));
-    return j->opt->needs & PV_PROX ? pvi_prox_check(j->ctx, j->prob.reg, j->prob.set) : PV_OK;
+    j->prob.reg_layers = &j->plan->s.reg_layers;
+    const pv_status s = pvi_penalty_check(&j->prob, j->prob.reg_layers);
+    return s == PV_OK && j->opt->needs & PV_PROX ? pvi_prox_check(j->ctx, j->prob.reg, j->prob.set) : s;
 }
 
 /* model=auto is by the labels, and they are declared. */
@@ -52,10 +120,14 @@ static pv_status fill(pvi_job *j, const pvi_matrix *m)
     if (s == PV_OK) note_model(j, classes);
     if (s == PV_OK) s = pvi_job_shape(j, m);
     j->prob.relation = j->plan->s.relation == 0 ? PV_REL_ZERO_OUT : PV_REL_REPLACE;
-    if (s == PV_OK) s = check_needs(j);
     if (s == PV_OK) s = pvi_job_budget(j);
+    if (s == PV_OK) s = pvi_job_choose_optimizer(j);
+    if (s == PV_OK) s = check_units(j); /* first: no relation helps where no proof is */
+    if (s == PV_OK) s = check_needs(j);
     if (s == PV_OK) s = pvi_job_releases(j);
-    return s == PV_OK ? pvi_job_noise(j) : s;
+    if (s == PV_OK) s = pvi_job_noise(j);
+    if (s == PV_OK) pvi_outlook_log(j);
+    return s;
 }
 
 pv_status pvi_job_create(pv_plan *plan, const pvi_matrix *m, pvi_job **out)

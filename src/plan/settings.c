@@ -13,8 +13,13 @@ const pv_param pvi_settings_params[] = {
     ROW("model", PV_STR, model, 0, 0, 0, true,
         "loss or model to train; auto: logistic, softmax or squared, by the label", "auto"),
     ROW("reg", PV_STR, reg, 0, 0, 0, false, "penalty r(w) added to the average loss", "none"),
+    ROW("reg.layers", PV_LIST, reg_layers, 1, 0, 1e12, false,
+        "factor of the penalty, or one for each layer of a network: r_d = factor_d r", NULL),
     ROW("set", PV_STR, set, 0, 0, 0, false, "constraint set for the weights", "none"),
-    ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true, "algorithm; auto: pgd, sgd for a network, sbcd for split-mlp",
+    ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true,
+        "algorithm; auto: tr or pgd, by rows, weights and epsilon; sgd for a network, sbcd for split-mlp", "auto"),
+    ROW("optimizer.start", PV_STR, start, 0, 0, 0, true,
+        "weights to start from: zero, random:SCALE, FILE.pvt or, declared public, FILE.npy; auto: the model's own",
         "auto"),
     ROW("mechanism", PV_STR, mechanism, 0, 0, 0, true,
         "noise added to what is released; auto: the one the optimiser has a proof for", "auto"),
@@ -31,15 +36,44 @@ const pv_param pvi_settings_params[] = {
     ROW("clip", PV_F64, clip, PV_AUTO, 1e-12, 1e12, true,
         "C, bound on one row's gradient; auto: the loss's own bound, or a half or quarter of it where noise weighs",
         NULL),
-    ROW("sampler", PV_ENUM, sampler, 0, 0, 0, true, "which rows enter a query; auto: the optimiser's own",
+    ROW("unit.combine", PV_ENUM, unit_combine, 0, 0, 0, true,
+        "what is clipped of a person with several rows: the mean of the gradients of their rows, or the sum",
+        "mean|sum"),
+    ROW("unit.weight", PV_ENUM, unit_weight, 0, 0, 0, true,
+        "what a person counts: one, or their rows out of data.person_rows; averages are over persons, or persons "
+        "times that",
+        "one|rows"),
+    ROW("sampler", PV_ENUM, sampler, 0, 0, 0, true,
+        "which rows enter a query; auto: the optimiser's own; with optimizer=auto samples where tables are large",
         PVI_SAMPLER_CHOICES),
     ROW("sampler.batch", PV_F64, batch, PV_AUTO, 1, 1e15, true,
         "expected rows per query; auto: all rows, or n/20 within 512 .. 16384, n/10 for Hessians", NULL),
+    ROW("sampler.batch_hessian", PV_F64, batch_hessian, PV_AUTO, 1, 1e15, true,
+        "expected rows per query of a Hessian that has a sample of its own (optimizer=str2); auto: as sampler.batch",
+        NULL),
     ROW("run.threads", PV_I64, threads, 0, 0, 256, false, "threads; 0: one per core", NULL),
     ROW("run.seed", PV_I64, seed, PV_AUTO, 0, 9e15, false, "test source of randomness: the result is NOT PRIVATE",
         NULL),
     ROW("run.diagnostics", PV_BOOL, diagnostics, 0, 0, 1, false,
         "also report un-noised quantities, marked not private", NULL),
+    ROW("run.holdout", PV_STR, holdout, 0, 0, 0, false,
+        "labelled rows to measure on along the way; NOT PRIVATE for the people in them", NULL),
+    ROW("run.holdout_share", PV_F64, holdout_share, PV_AUTO, 0.001, 0.9, false,
+        "share of the rows, or persons, drawn to be left out of training, for a private evaluation; auto: none",
+        NULL),
+    ROW("run.apart", PV_STR, apart, 0, 0, 0, false,
+        "rows that the model will be tested on: a run is refused if one of its persons is among them", NULL),
+    ROW("run.measure", PV_STR, measure, 0, 0, 0, false,
+        "what run.diagnostics and run.holdout measure: any of loss,gradient,accuracy,curvature, or all",
+        "loss,gradient,accuracy"),
+    ROW("run.every", PV_I64, every, PV_AUTO, 1, 1e12, false, "steps from one measure to the next; auto: T/20", NULL),
+    ROW("run.copy", PV_I64, copy, 96, 0, 1e9, false,
+        "MiB for a copy, where rows are borrowed or sparse and optimizer=tr sees them in other coordinates; where it "
+        "would be larger, each pass makes them anew: slower, the same bits",
+        NULL),
+    ROW("run.log", PV_STR, log, 0, 0, 0, false,
+        "file for measures as they are made, a line of JSON each; of training rows it makes the run NOT PRIVATE",
+        NULL),
     { 0 }
 };
 
@@ -270,6 +304,7 @@ pv_status pv_plan_load(pv_plan *plan, const char *json, size_t len, const char *
 static bool is_local(const char *key)
 {
     return strcmp(key, "data.path") == 0 || strcmp(key, "data.schema") == 0 || strcmp(key, "data.key_path") == 0 ||
+           strcmp(key, "data.person_file") == 0 || strcmp(key, "data.trained_on") == 0 ||
            strncmp(key, "data.max_", 9) == 0 || strcmp(key, "set.vertices") == 0 || strncmp(key, "run.", 4) == 0;
 }
 
@@ -291,10 +326,19 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     if (job) s.mechanism = job->opt->ask[0].mech->head.name;
     if (job && pvi_model_is_auto(plan)) s.model = job->model.named->name;
     if (job) s.optimizer = job->opt->head.name;
+    if (job && !isnan(job->auto_batch))
+        s.sampler = pvi_sampler_choice(job->release[0].sampler), s.batch = job->auto_batch;
+    if (job && job->prob.size > 0.0) s.clip = job->prob.C; /* by name it would be another */
+    if (job && !with_paths && job->start_digest[0]) s.start = job->start_digest;
     if (job) s.accountant = job->accountant;   /* with its settings */
     if (job) s.model = job->model.named->name; /* without layers: those are model.layers */
     write_rows(pvi_settings_params, &s, "", with_paths, &w);
     if (job && job->image[0]) s.data.image = job->image;
+    if (job && job->dom.unit_rows) {
+        const bool chosen = job->cap_open && job->stage_share > 0.0;    /* by a release */
+        s.data.person_rows = chosen ? PV_AUTO_I64 : job->dom.unit_rows; /* a schema may have it */
+        s.data.person_rows_share = job->stage_share;
+    }
     write_rows(pvi_data_params, &s.data, "data.", with_paths, &w);
     if (job) {
         write_rows(job->model.named->params, job->model.named_cfg, "model.", true, &w);

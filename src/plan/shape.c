@@ -44,13 +44,28 @@ static pv_status shape_from_settings(pvi_job *j)
         features = PV_AUTO_I64; /* those of the file; the model's follow from the image */
     }
     if (image.height && features == PV_AUTO_I64) features = image.height * image.width * image.channels;
-    if (c->rows == PV_AUTO_I64)
+    bool by_person;
+    int64_t most;
+    const pv_status owned = pvi_data_by_person(j->ctx, c, &by_person, &most);
+    if (owned != PV_OK) return owned;
+    const pv_status ownerless = by_person ? PV_OK : pvi_data_ownerless(j->ctx, c);
+    if (ownerless != PV_OK) return ownerless;
+    if (by_person && c->persons == PV_AUTO_I64)
+        return pvi_fail(j->ctx, PV_E_PARAM, "how many persons are there?  Name the data, or say data.persons=N");
+    j->cap_open = by_person && most == PV_AUTO_I64;
+    if (j->cap_open) most = c->person_rows_most;
+    if (!by_person && c->rows == PV_AUTO_I64)
         return pvi_fail(j->ctx, PV_E_PARAM, "how many rows are there? name the data, or say --rows N");
     if (features == PV_AUTO_I64)
         return pvi_fail(j->ctx, PV_E_PARAM,
                         "with --rows planning reads no data: say how many features there are (--features P), "
                         "or give the schema (--schema FILE)");
-    j->dom = (pv_domain) { .n = c->rows,
+    pvi_expect e = { .classes = labels.classes };
+    pvi_plan_curves(j->plan, &e);
+    const pv_status curves =
+        pvi_curves_features(j->ctx, c, &e, (double)(by_person ? c->persons : c->rows), &features);
+    if (curves != PV_OK) return curves;
+    j->dom = (pv_domain) { .n = by_person ? c->persons : c->rows,
                            .p = features + (c->bias != 0.0),
                            .row_norm = c->row_norm,
                            .max_norm = c->norm == PVI_NORM_MAX,
@@ -59,7 +74,8 @@ static pv_status shape_from_settings(pvi_job *j)
                            .y_hi = labels.y_hi,
                            .height = image.height,
                            .width = image.width,
-                           .channels = image.channels };
+                           .channels = image.channels,
+                           .unit_rows = by_person ? most : 0 };
     return PV_OK;
 }
 
@@ -83,25 +99,19 @@ static pv_status check_labels(pvi_job *j)
     return PV_OK;
 }
 
-/* The number of weights, what they start from and which tensors they form. */
+/* The number of weights, and which tensors they form. */
 static pv_status open_model(pvi_job *j)
 {
     const pv_model_ops *m = j->model.ops;
     const pv_status s = m->open ? m->open(j->model.cfg, &j->dom, j->ctx) : PV_OK;
     if (s != PV_OK) return s;
     j->prob.d = m->dim(j->model.cfg, &j->dom);
-    if (m->start) {
-        double *w = pv_arena_f64(j->arena, j->prob.d);
-        if (!w) return pvi_nomem(j->ctx);
-        m->start(j->model.cfg, &j->dom, w);
-        j->prob.start = w;
-    }
     if (m->tensors) {
         j->prob.tensors = m->tensors(j->model.cfg, &j->dom, NULL);
-        int64_t *sizes = pv_arena_get(j->arena, sizeof *sizes * (size_t)j->prob.tensors);
-        if (!sizes) return pvi_nomem(j->ctx);
-        m->tensors(j->model.cfg, &j->dom, sizes);
-        j->prob.tensor = sizes;
+        pv_tensor *all = pv_arena_get(j->arena, sizeof *all * (size_t)j->prob.tensors);
+        if (!all) return pvi_nomem(j->ctx);
+        m->tensors(j->model.cfg, &j->dom, all);
+        j->prob.tensor = all;
     }
     return PV_OK;
 }
@@ -129,9 +139,14 @@ pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m)
     if (m) {
         j->dom = m->domain;
         j->features_measured = m->features_measured;
+        j->cap_open = m->cap_open;
         note_image(j, &m->pixels);
     } else if ((s = shape_from_settings(j)) != PV_OK) {
         return s;
+    }
+    if (j->dom.unit_rows) {
+        j->dom.unit_combine = (uint8_t)j->plan->s.unit_combine;
+        j->dom.unit_weight = (uint8_t)j->plan->s.unit_weight;
     }
     if ((s = check_labels(j)) != PV_OK) return s;
     if (j->features_measured && j->dom.p > (1 << 24))
@@ -144,6 +159,9 @@ pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m)
     j->prob.outputs = j->model.ops->outputs(j->model.cfg, &j->dom);
     j->prob.props = pvi_model_props(&j->model);
     if (j->prob.set) j->prob.props |= j->prob.set->props & (PV_COMPACT | PV_LMO);
-    j->sparse = j->model.ops->grid_sum && (m ? !m->x : pvi_data_is_sparse(&j->plan->s.data, j->dom.p));
-    return open_set(j);
+    bool sparse = m && m->ptr;
+    if (!m && (s = pvi_data_is_sparse(j->ctx, &j->plan->s.data, j->dom.p, &sparse)) != PV_OK) return s;
+    j->sparse = j->model.ops->grid_sum && sparse;
+    s = open_set(j);
+    return s == PV_OK ? pvi_job_start(j) : s;
 }

@@ -2,7 +2,11 @@
  *
  * Asked at  w, the weights
  * Unit      v = clip(grad f(w; z)), ||v|| <= C = min(clip, G), G the loss's own bound               (1)
- * Bound     absent C; other 2 C (sensitivity.c (2))
+ *           proved where models clip, contract M1: glm.c, softmax.c, net.c, split.c
+ *           A person of several rows is one unit: v = clip(mean of the gradients of their rows), or what else
+ *           units.c (2) makes of them, at most K, clipped as a whole.  v depends on the rows of that person alone,
+ *           however many they are                                                                       (3)
+ * Bound     absent C; other 2 C (sensitivity.c (2)); by (3) of a row and of a person alike
  * Rounding  a float sum of m units is off by at most C rounding(m, d), contract M2 of the model.  CSR rows of a model
  *           that can are rounded to the grid one by one: no float sums, and the grid's error is all        (2)
  * Answer    d numbers: the noisy sum over the expected number of units */
@@ -13,7 +17,7 @@ static pv_status open(pvi_query *q, pv_ctx *ctx)
     (void)ctx;
     q->length = q->values = q->prob->d;
     q->per_unit = q->sparse; /* (2) */
-    q->bound = (pvi_bound) { q->prob->G, 2.0 * q->prob->G };
+    q->bound = (pvi_bound) { q->prob->C, 2.0 * q->prob->C };
     return PV_OK;
 }
 
@@ -53,6 +57,7 @@ const pvi_query_ops pvi_query_gradient = {
     .batch_share = 20.0,
     .batch_most = 16384.0,
     .takes_weights = true,
+    .units = true,
     .open = open,
     .scratch = scratch,
     .rounding = rounding,

@@ -3,6 +3,8 @@
  * Asked at  w, the weights
  * Unit      v = (g, s svec(H)): clipped gradient, ||g|| <= C, and clipped Hessian (svec.h), together ||v|| <= B   (1)
  *           s, and with it B, is the optimiser's choice (`weigh`); the model finds B and clips to it (glm_joint.c)
+ *           of a person of several rows g and H are means over their rows, clipped to the same B: a mean of positive
+ *           semidefinite matrices is one
  * Bound     absent B; other 2 B, or sensitivity.c (2) where every H is positive semidefinite                   (2)
  *           plain (calibration=paper): svec without its weights, B = (C^2 + s^2 d K^2)^(1/2), other 2 B
  * Rounding  a float sum of m units is off by at most B rounding(m, d) of the model, and u m B for the diagonal  (3)
@@ -14,7 +16,7 @@ static pv_status open(pvi_query *q, pv_ctx *ctx)
     pv_joint *j = &q->joint;
     const int64_t d = q->prob->d;
     (void)ctx;
-    j->grad = q->prob->G;
+    j->grad = q->prob->C;
     j->clip = pv_up(
         j->plain ? hypot(j->grad, j->scale * j->hess * sqrt((double)d)) : q->model->hess->norm(q->cfg, q->dom, j), 4);
     PVI_REQUIRE(j->scale > 0.0 && j->clip >= j->grad && isfinite(j->clip));
@@ -64,6 +66,7 @@ const pvi_query_ops pvi_query_hessian = {
     .batch_most = INFINITY,
     .parts = true,
     .takes_weights = true,
+    .units = true,
     .open = open,
     .scratch = scratch,
     .rounding = rounding,

@@ -3,7 +3,9 @@
  * Asked at  nothing
  * Unit      V = svec(x x' / R^2), a positive semidefinite matrix of Frobenius norm ||x||^2/R^2 <= 1; a longer row,
  *           which the declared bound R rules out, is cut to it                                               (1)
- * Bound     absent 1; other sqrt 2, since <x x', y y'> >= 0                                                   (2)
+ *           of a person of several rows, the mean of their V: positive semidefinite, and of norm at most 1
+ *           (glm_joint.c (9))
+ * Bound     absent 1; other sqrt 2, since <V, V'> >= 0                                                       (2)
  * Rounding  as of Hessians, with 1 for B (query_hessian.c (3))
  * Answer    d^2 numbers: the noisy average of x x'/R^2, both triangles */
 #include "query/svec.h"
@@ -60,6 +62,7 @@ const pvi_query_ops pvi_query_moments = {
     .batch_share = 10.0,
     .batch_most = INFINITY,
     .transforms = true,
+    .units = true,
     .open = open,
     .scratch = scratch,
     .rounding = rounding,

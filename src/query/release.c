@@ -17,7 +17,11 @@
  * sample and zeroing it out give the same sum: what the accountant assumes.
  * Several events spent on one release of every unit:
  *   (4) k releases of the same sum with noise sigma have the same privacy curve as one with noise sigma / sqrt(k),
- *       their average, which is what the Gaussian accountants see in k repetitions. */
+ *       their average, which is what the Gaussian accountants see in k repetitions.
+ * A stage is one release of every unit before the optimiser's, with a noise multiplier of its own:
+ *   (5) the events are a sequence, stage first, and what follows may depend on what it released (adaptive
+ *       composition).  Where the optimiser's releases are accounted for by the group bound, two zero-out steps of the
+ *       whole sequence, its multiplier is of the zero-out Delta as theirs. */
 #include "query/query.h"
 
 const pvi_query_ops *const pvi_queries[] = {
@@ -27,29 +31,33 @@ const pvi_query_ops *const pvi_queries[] = {
     NULL,
 };
 
-#define SAMPLED                                                                                                      \
-    {                                                                                                                \
-        &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, NULL                                                       \
-    }
-#define EVERYONE                                                                                                     \
-    {                                                                                                                \
-        &pvi_full, NULL                                                                                              \
-    }
-#define ONE                                                                                                          \
-    {                                                                                                                \
-        &pvi_one, NULL                                                                                               \
-    }
+static const pvi_sampler_ops *const sampled[] = { &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic, NULL };
+/* Not in parts taken in turn: two kinds of release a step would each see some of the parts only. */
+static const pvi_sampler_ops *const independent[] = { &pvi_full, &pvi_poisson, &pvi_fixed, NULL };
+static const pvi_sampler_ops *const everyone[] = { &pvi_full, NULL };
+static const pvi_sampler_ops *const one[] = { &pvi_one, NULL };
 const pvi_release_kind pvi_release_kinds[] = {
-    { "gradient", &pvi_query_gradient, &pv_mechanism_gaussian, SAMPLED, true, NULL,
-      "query_gradient.c, release.c (2), mech_gaussian.c (1)" },
-    { "gradient and Hessian", &pvi_query_hessian, &pv_mechanism_gaussian, SAMPLED, false, NULL,
-      "query_hessian.c, release.c (2), (4), mech_gaussian.c (1)" },
-    { "second moments", &pvi_query_moments, &pv_mechanism_gaussian, SAMPLED, false, NULL,
-      "query_moments.c, release.c (2), (4), mech_gaussian.c (1)" },
-    { "selection", &pvi_query_gradient, &pv_mechanism_select, EVERYONE, false,
-      "looks at every row for each choice: leave the sampler out", "query_gradient.c, mech_select.c (5)" },
-    { "gradient of one row", &pvi_query_gradient, &pv_mechanism_ball, ONE, false,
-      "draws one row per step: leave sampler and sampler.batch out", "query_gradient.c, mech_ball.c (4)" },
+    { "gradient", &pvi_query_gradient, &pv_mechanism_gaussian, sampled, true, NULL,
+      "query_gradient.c, release.c (2), mech_gaussian.c (1)", false },
+    { "end of descent", &pvi_query_descent, &pv_mechanism_gaussian, everyone, true,
+      "looks at every row in each pass: leave the sampler out", "query_descent.c, release.c (2), mech_gaussian.c (1)",
+      false },
+    { "gradient and Hessian", &pvi_query_hessian, &pv_mechanism_gaussian, sampled, false, NULL,
+      "query_hessian.c, release.c (2), (4), mech_gaussian.c (1)", false },
+    { "second moments", &pvi_query_moments, &pv_mechanism_gaussian, sampled, false, NULL,
+      "query_moments.c, release.c (2), (4), mech_gaussian.c (1)", false },
+    { "selection", &pvi_query_gradient, &pv_mechanism_select, everyone, false,
+      "looks at every row for each choice: leave the sampler out", "query_gradient.c, mech_select.c (5)", false },
+    { "gradient of one row", &pvi_query_gradient, &pv_mechanism_ball, one, false,
+      "draws one row per step: leave sampler and sampler.batch out", "query_gradient.c, mech_ball.c (4)", false },
+    { "Hessian", &pvi_query_curvature, &pv_mechanism_gaussian, independent, false,
+      "draws two independent samples a step: sampler=poisson or sampler=fixed would do",
+      "query_curvature.c, release.c (2), mech_gaussian.c (1)", false },
+    { "rows of a person", &pvi_query_histogram, &pv_mechanism_gaussian, everyone, false,
+      "counts every person once: leave the sampler out", "query_histogram.c, release.c (2), (5), mech_gaussian.c (1)",
+      true },
+    { "scores by class", &pvi_query_scores, &pv_mechanism_gaussian, everyone, false,
+      "counts every unit once: leave the sampler out", "query_scores.c, release.c (2), mech_gaussian.c (1)", false },
     { 0 },
 };
 
@@ -67,10 +75,29 @@ const pvi_release_kind *pvi_kind_named(const char *name)
     return NULL;
 }
 
+/* A selection goes by what one unit adds, in the norm that its rows are bounded in (units.c (5)); the ball has a
+ * proof of its own, about one row. */
+bool pvi_kind_is_second(const pvi_release_kind *kind)
+{
+    return kind->query->parts || kind->query->own_batch || kind->query->transforms;
+}
+
+bool pvi_kind_takes_units(const pvi_release_kind *k)
+{
+    return k->query->units && (k->mech == &pv_mechanism_gaussian || k->mech == &pv_mechanism_select);
+}
+
 bool pvi_kind_takes(const pvi_release_kind *k, const pvi_sampler_ops *s)
 {
     for (int i = 0; k->samplers[i]; i++)
         if (k->samplers[i] == s) return true;
+    return false;
+}
+
+bool pvi_kind_has_sizes(const pvi_release_kind *k)
+{
+    for (int i = 0; k->samplers[i]; i++)
+        if (!k->samplers[i]->whole && k->samplers[i] != &pvi_one) return true;
     return false;
 }
 
@@ -87,6 +114,7 @@ void pvi_release_sample(pvi_release *r, double wanted, double n)
     if (r->batch == n && pvi_kind_takes(r->kind, &pvi_full))
         r->sampler = &pvi_full; /* every unit, whatever the sampler */
     r->rate = r->batch / n;
+    r->group_bound = r->sampler->group_bound;
     r->most = r->sampler->whole ? q->full : q->sampled;
     /* A group of a sample spans enough places for `mean` units on average; more than `most` in one group then has a
      * probability below 1e-35, and the oracle splits even that. */
@@ -121,11 +149,11 @@ pv_status pvi_release_noise(pvi_release *r, pv_relation relation, double z, doub
     n->spacing = pvi_grid_spacing(B, r->q.dom->n, z * B * (relation == PV_REL_REPLACE ? 2.0 : 1.0), r->q.length);
     if (!(n->spacing > 0.0))
         return pvi_fail(ctx, PV_E_UNSUPPORTED,
-                        "no fixed-point grid holds sums of %lld rows with clip %g under noise %g",
-                        (long long)r->q.dom->n, B, z * B);
+                        "no fixed-point grid holds sums of %lld %ss with clip %g under noise %g",
+                        (long long)r->q.dom->n, pvi_unit_word(r->q.dom), B, z * B);
     set_sensitivity(r);
     n->change = r->sensitivity[relation];
-    n->sensitivity = r->sensitivity[r->sampler->group_bound ? PV_REL_ZERO_OUT : relation];
+    n->sensitivity = r->sensitivity[r->group_bound ? PV_REL_ZERO_OUT : relation];
     n->off = !private_run;
     return private_run ? r->kind->mech->plan(n, ctx) : PV_OK; /* (3) */
 }

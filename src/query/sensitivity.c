@@ -1,7 +1,7 @@
 /* sensitivity.c - how far one unit can move a released sum: one formula for whoever plans, runs and verifies.
  *
- * Where B comes from is proved at the top of each query (query_gradient.c, query_hessian.c, query_moments.c), on what
- * the models promise (M1 to M3 in plugin.h; glm.c, softmax.c, net.c).
+ * Where B comes from is proved at the top of each query_*.c, on what the models promise (M1 to M3 in plugin.h;
+ * glm.c, softmax.c, net.c, split.c).
  *
  * A unit adds v to the sum, ||v|| <= B; the sum that is computed is off by rounding, paid for by an allowance
  * (release.c (1), (2)).

@@ -64,14 +64,14 @@ void pv_prox(const pv_problem *p, double eta, double *w)
     if (p->set && (p->set->props & PV_L1_FLAT)) { /* (6): only the scaling of (2) is left */
         if (has_prox(reg) && reg->strong) pvi_scale(w, 1.0 / (1.0 + eta * reg->strong(p->reg_cfg)), p->d);
     } else if (has_prox(reg)) {
-        reg->prox(p->reg_cfg, eta, w, p->d);
+        pvi_penalty_prox(p, eta, w);
     }
     if (p->set) p->set->project(p->set_st, p->set_cfg, w, p->d);
 }
 
 void pv_reg_grad(const pv_problem *p, const double *w, double *g)
 {
-    if (p->reg && !p->reg->prox && p->reg->grad) p->reg->grad(p->reg_cfg, w, g, p->d);
+    if (p->reg && !p->reg->prox && p->reg->grad) pvi_penalty_grad(p, w, g);
 }
 
 void pvi_set_start(const pv_problem *p, double *w)

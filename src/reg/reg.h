@@ -8,6 +8,14 @@
  * PV_E_UNSUPPORTED with the reason and what would work. */
 pv_status pvi_prox_check(pv_ctx *ctx, const pv_reg_ops *reg, const pv_set_ops *set);
 
+/* ---- penalty.c: r of all weights, r_d = factor_d r in layer d ------------------------------------------ */
+/* PV_OK: the factors of reg.layers go with the layers, the penalty and the set. */
+pv_status pvi_penalty_check(const pv_problem *p, const pv_numbers *factors);
+double pvi_penalty_value(const pv_problem *p, const double *w);
+void pvi_penalty_grad(const pv_problem *p, const double *w, double *g); /* g += r'(w); the penalty has grad */
+void pvi_penalty_prox(const pv_problem *p, double eta, double *w);      /* without the set; it has prox     */
+double pvi_penalty_strong(const pv_problem *p);                         /* strong convexity of the least    */
+
 /* A member of the set to start from: the one nearest to 0, or the oracle's choice without a projection. */
 void pvi_set_start(const pv_problem *p, double *w);
 

@@ -4,9 +4,7 @@
  *   (1)  alpha-SOSP:  ||F'(w)|| <= alpha  and  lambda_min(F''(w)) >= -sqrt(rho alpha), rho the Lipschitz constant of
  *        F''.  Reported are both left sides and the smallest alpha for which they hold,
  *          alpha = max(||F'||, min(0, lambda_min)^2 / rho)
- *   (2)  lambda_min by Lanczos with full reorthogonalisation (eval/stationarity.c); products with F'' are differences
- *        of exact gradients, (F'(w + e v) - F'(w - e v)) / 2e, ||v|| = 1, so that every model with a gradient has
- *        them
+ *   (2)  lambda_min by Lanczos (curvature.c)
  *   (3)  reference: the lowest objective that trust-region runs of thirty steps without noise reach from the start,
  *        for two radii.  Where the objective has many minima, a lower one may exist, and a gap below zero says so.
  *
@@ -15,39 +13,8 @@
 #include "opt/second_order.h"
 #include "run/run.h"
 
-static const double reach = 0.05; /* e of (2) */
 static const char *const radii[] = { "4", "1000" };
 enum { RUNS = sizeof radii / sizeof *radii };
-
-/* ---- (2) ------------------------------------------------------------------------------------------------- */
-
-typedef struct hessian {
-    pvi_diagnosis *x;
-    const double *w;
-    double *at, *up; /* work */
-    int64_t d;
-    pv_status s;
-} hessian;
-
-static void differences(void *arg, const double *v, double *y)
-{
-    hessian *h = arg;
-    for (int side = 1; side >= -1 && h->s == PV_OK; side -= 2) {
-        for (int64_t i = 0; i < h->d; i++) h->at[i] = h->w[i] + side * reach * v[i];
-        h->s = pvi_diagnose_gradient(h->x, h->at, side > 0 ? h->up : y);
-    }
-    for (int64_t i = 0; i < h->d; i++) y[i] = h->s == PV_OK ? (h->up[i] - y[i]) / (2.0 * reach) : 0.0;
-}
-
-static pv_status lowest(const pvi_job *j, pvi_diagnosis *x, const double *w, pv_arena *a, double *value)
-{
-    const int64_t d = j->prob.d;
-    hessian h = { .x = x, .w = w, .d = d, .at = pv_arena_f64(a, d), .up = pv_arena_f64(a, d) };
-    double *work = pv_arena_f64(a, pvi_lanczos_work(d));
-    if (!h.at || !h.up || !work) return pvi_nomem(j->ctx);
-    *value = pvi_lowest_eigenvalue(d, differences, &h, work);
-    return h.s;
-}
 
 /* ---- (3) ------------------------------------------------------------------------------------------------- */
 
@@ -73,9 +40,10 @@ static pv_status reference_plan(const pv_plan *plan, const char *radius, pv_plan
     p->s.mechanism = "auto";
     p->s.privacy = PVI_PRIVACY_OFF;
     p->s.sampler = 0;
-    p->s.batch = p->s.noise_multiplier = p->s.clip = NAN;
-    p->s.seed = PV_AUTO_I64;
+    p->s.batch = p->s.batch_hessian = p->s.noise_multiplier = p->s.clip = NAN;
+    p->s.seed = p->s.every = PV_AUTO_I64;
     p->s.diagnostics = false;
+    p->s.holdout = p->s.apart = p->s.log = NULL;
     for (const pvi_pair *k = plan->pairs; s == PV_OK && k; k = k->next)
         if (strncmp(k->key, "optimizer.", 10) != 0) s = pv_plan_set(p, k->key, k->value);
     if (s == PV_OK) s = pv_plan_set(p, "optimizer.steps", "30");
@@ -134,11 +102,13 @@ pv_status pvi_diagnose_second(const pvi_job *j, const pvi_matrix *m, pvi_diagnos
                               pvi_sosp *out)
 {
     double *other = pv_arena_f64(a, j->prob.d), *g = pv_arena_f64(a, j->prob.d);
+    pvi_lowest low = { 0 };
     if (!other || !g) return pvi_nomem(j->ctx);
     pv_status s = pvi_diagnose_gradient(x, w, g);
     if (s == PV_OK) s = pvi_diagnose_objective(x, w, &out->objective);
-    if (s == PV_OK) s = lowest(j, x, w, a, &out->lowest);
+    if (s == PV_OK) s = pvi_diagnose_lowest(x, w, &low);
     if (s == PV_OK) s = reference(j, m, x, other, &out->reference);
+    out->lowest = low.value;
     out->gradient = pvi_norm2(g, j->prob.d);
     out->rho = pvi_second_rho(&j->prob);
     out->wanted = wanted_alpha(j);

@@ -4,19 +4,20 @@
  *   1. the meter takes the planned events of this row, or the run stops here (P2)
  *   2. the sampler draws the places of units; no row is looked at
  *   3. units fall into groups fixed by their place; the query adds up each group, onto the integer grid; integers add
- *      exactly, so neither threads nor order change the sum (P8), and processes would not either (comm)
+ *      exactly, so neither threads nor order change the sum (P8), and processes would not either (comm); a query
+ *      whose answer is no sum of units puts it on the grid itself
  *   4. the mechanism draws
  *   5. the query makes its answer of what was drawn, over the expected, never the realised, number of units
  * Nothing computed in 3 leaves this file before 4 (P1); on any error the answer is zeros.  The sensitivity of 3 is
  * derived in the query's file and in query/release.c.
- * Rows may be replaced by a transformed copy: one row of the copy depends on one row of the table and on released
- * values. */
+ * Rows may be seen in other coordinates: a transformed row depends on one row of the table and on released values. */
 #include "comm/comm.h"
 #include "run/run.h"
 
 #include <float.h>
 
-enum { MOST_TASK_GROUPS = 16, TASKS_PER_THREAD = 4 };
+/* LEAST_WORK: products of a release, some ten microseconds: to hand over less takes longer than to do it. */
+enum { MOST_TASK_GROUPS = 16, TASKS_PER_THREAD = 4, LEAST_WORK = 1 << 15 };
 
 typedef struct split {           /* of a release's units */
     int64_t groups, task_groups; /* groups one task adds up; speed only */
@@ -26,8 +27,9 @@ struct pv_oracle {
     pv_ctx *ctx;
     const pvi_job *job;
     const pvi_matrix *m;
-    pvi_matrix transformed; /* its copy in other coordinates */
-    float *copy;            /* owned: its x */
+    pvi_matrix transformed; /* the same in other coordinates */
+    float *A;               /* its coordinates */
+    float *copy;            /* owned: its x; NULL: where the rows stood, or they are transformed in each pass */
     pv_domain dom;
     const pvi_comm *comm;
     pv_rng *rng;
@@ -36,17 +38,19 @@ struct pv_oracle {
     pv_arena *arena; /* owned */
     void *model_st;
     pvi_meter *meter;
-    split split[PV_MOST_ASKS];
+    split split[PVI_RELEASES];
     const pvi_release *now; /* the release under way, and its split */
     const split *parts;
     int64_t *units, n_units; /* the sample, ascending; room is NULL if every release is of every unit */
-    int64_t *starts;         /* groups + 1 offsets into units */
+    int64_t *starts;         /* groups + 1 offsets into units: of the groups that it touches */
+    int64_t from, to;        /* those groups */
     int lanes;
     pvi_lane *lane;
+    void **room; /* of every lane, for so many units that are shown as a model sees them (pvi_matrix_show) */
+    int64_t room_units;
     double *noisy, *score;               /* what was drawn; a selection's scores */
-    int64_t number, count[PV_MOST_ASKS]; /* events spent: all, and by release */
-    const pv_event *scaled;              /* of the last release with another noise than planned, and its factor */
-    double factor;
+    int64_t number, count[PVI_RELEASES]; /* events spent: all, and by release */
+    pv_event scaled[2]; /* of a release with another noise than planned: leaf, and the sampler above it */
 };
 
 static bool some(const pvi_job *j, int k)
@@ -60,14 +64,16 @@ static pv_status create_lanes(pv_oracle *o, int64_t length, size_t scratch)
 {
     o->lanes = pvi_threads(o->ctx);
     o->lane = pv_arena_get(o->arena, sizeof *o->lane * (size_t)o->lanes);
-    for (int i = 0; o->lane && i < o->lanes; i++) {
+    o->room = pv_arena_get(o->arena, sizeof *o->room * (size_t)o->lanes);
+    for (int i = 0; o->lane && o->room && i < o->lanes; i++) {
         pvi_lane *l = &o->lane[i];
         l->g = pv_arena_get(o->arena, (size_t)length * sizeof *l->g);
         l->sum = pv_arena_get(o->arena, (size_t)length * sizeof *l->sum);
         l->scratch = pv_arena_get(o->arena, scratch);
-        if (!l->g || !l->sum || !l->scratch) return pvi_nomem(o->ctx);
+        o->room[i] = pv_arena_get(o->arena, pvi_matrix_room(o->m, o->room_units));
+        if (!l->g || !l->sum || !l->scratch || !o->room[i]) return pvi_nomem(o->ctx);
     }
-    return o->lane ? PV_OK : pvi_nomem(o->ctx);
+    return o->lane && o->room ? PV_OK : pvi_nomem(o->ctx);
 }
 
 static void split_units(pv_oracle *o, int k)
@@ -75,9 +81,11 @@ static void split_units(pv_oracle *o, int k)
     const pvi_release *r = &o->job->release[k];
     split *s = &o->split[k];
     const double busy = r->sampler->consecutive ? r->rate : 1.0; /* share of the groups that a query touches */
+    const double work = r->rate * (double)o->m->domain.n * (double)r->q.length;
     s->groups = (o->m->domain.n + r->group - 1) / r->group;
     s->task_groups = (int64_t)(busy * (double)s->groups) / (TASKS_PER_THREAD * pvi_threads(o->ctx));
     s->task_groups = s->task_groups < 1 ? 1 : s->task_groups > MOST_TASK_GROUPS ? MOST_TASK_GROUPS : s->task_groups;
+    if (work < LEAST_WORK) s->task_groups = s->groups;
 }
 
 /* Room for the largest of the releases. */
@@ -89,7 +97,7 @@ static pv_status create_parts(pv_oracle *o)
     bool sampled = false;
 
     if (!(o->arena = pvi_arena_create(o->ctx))) return pvi_nomem(o->ctx);
-    for (int k = 0; k < PV_MOST_ASKS; k++) {
+    for (int k = 0; k < PVI_RELEASES; k++) {
         if (!some(j, k)) continue;
         const pvi_release *r = &j->release[k];
         const pv_mechanism_ops *mech = r->kind->mech;
@@ -97,6 +105,8 @@ static pv_status create_parts(pv_oracle *o)
         split_units(o, k);
         length = r->q.length > length ? r->q.length : length;
         scratch = need > scratch ? need : scratch;
+        o->room_units = r->most > o->room_units ? r->most : o->room_units;
+        if (r->sampler->whole && r->group > o->room_units) o->room_units = r->group;
         groups = o->split[k].groups > groups ? o->split[k].groups : groups;
         sampled |= !r->sampler->whole;
         if (mech->scores && mech->scores(&r->noise) > scores) scores = mech->scores(&r->noise);
@@ -118,9 +128,11 @@ pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng
                             pv_oracle **out)
 {
     PVI_REQUIRE(m->domain.n == job->dom.n && m->domain.p == job->dom.p && m->domain.row_norm <= job->dom.row_norm);
+    PVI_REQUIRE(m->domain.unit_rows == job->dom.unit_rows && !m->start == !m->domain.unit_rows);
+    PVI_REQUIRE(!m->start || job->model.ops->props & PV_UNITS);
     PVI_REQUIRE(!m->byte || job->model.ops->props & PV_PIXELS);
     PVI_REQUIRE(!job->sparse || m->ptr); /* what one unit's rounding adds was planned for rows like these */
-    for (int k = 0; job->private_run && k < PV_MOST_ASKS; k++) {
+    for (int k = 0; job->private_run && k < PVI_RELEASES; k++) {
         const pv_noise *n = &job->release[k].noise;
         PVI_REQUIRE(!some(job, k) || (!n->off && n->sensitivity > 0.0 && n->scale >= n->multiplier * n->sensitivity));
     }
@@ -184,40 +196,64 @@ static void draw_sample(pv_oracle *o)
     const pvi_release *r = o->now;
     int64_t next = 0;
 
+    o->from = 0;
+    o->to = o->parts->groups;
     if (r->sampler->whole) return;
     pvi_sample(o->rng, r->sampler, r->rate, o->dom.n, o->number, o->units, &o->n_units);
-    for (int64_t k = 0; k < o->parts->groups; k++) {
+    o->to = o->n_units > 0 ? o->units[o->n_units - 1] / r->group + 1 : 0;
+    o->from = o->n_units > 0 ? o->units[0] / r->group : 0;
+    for (int64_t k = o->from; k < o->to; k++) {
         o->starts[k] = next;
         while (next < o->n_units && o->units[next] < (k + 1) * r->group) next++;
     }
-    o->starts[o->parts->groups] = o->n_units;
+    o->starts[o->to] = o->n_units;
 }
 
 /* ---- 3: group sums on the grid --------------------------------------------------------------------------------- */
 
-static void add_units(pv_oracle *o, const pv_rows *units, int thread)
+static void add_units(pv_oracle *o, pv_rows *units, int thread)
 {
+    pvi_matrix_show(o->m, units, o->room[thread]);
     o->now->q.ops->add(&o->now->q, o->model_st, units, o->now->noise.spacing, &o->lane[thread]);
+}
+
+static pv_rows units_from(const pv_oracle *o, int64_t first, int64_t n)
+{
+    pv_rows units = pvi_matrix_rows(o->m, first, n);
+    units.prefix = o->dom.unit_rows < units.unit_rows;
+    if (units.prefix) units.unit_rows = o->dom.unit_rows;
+    units.unit_combine = o->dom.unit_combine;
+    units.unit_weight = o->dom.unit_weight;
+    return units;
+}
+
+/* Units i .. i+n-1 of the sample; those behind them, up to `end`, come next. */
+static pv_rows picked_units(const pv_oracle *o, int64_t i, int64_t n, int64_t end)
+{
+    if (o->now->sampler->consecutive) return units_from(o, o->units[i], n); /* side by side: no list of places */
+    pv_rows units = units_from(o, 0, o->dom.n);
+    units.pick = o->units + i;
+    units.n = n;
+    units.next = end - i - n;
+    return units;
 }
 
 static void sum_groups(void *arg, int64_t task, int thread)
 {
     pv_oracle *o = arg;
-    const int64_t width = o->now->group, n = o->dom.n, most = o->now->most, groups = o->parts->groups;
-    const int64_t first_group = task * o->parts->task_groups;
-    const int64_t last = first_group + o->parts->task_groups < groups ? first_group + o->parts->task_groups : groups;
+    const int64_t width = o->now->group, n = o->dom.n, most = o->now->most;
+    const int64_t first_group = o->from + task * o->parts->task_groups;
+    const int64_t last = first_group + o->parts->task_groups < o->to ? first_group + o->parts->task_groups : o->to;
 
     for (int64_t k = first_group; k < last; k++) {
         if (o->now->sampler->whole) {
             const int64_t first = k * width;
-            const pv_rows units = pvi_matrix_rows(o->m, first, first + width < n ? width : n - first);
+            pv_rows units = units_from(o, first, first + width < n ? width : n - first);
             add_units(o, &units, thread);
             continue;
         }
-        for (int64_t i = o->starts[k]; i < o->starts[k + 1]; i += most) {
-            pv_rows units = pvi_matrix_rows(o->m, 0, n);
-            units.pick = o->units + i;
-            units.n = o->starts[k + 1] - i < most ? o->starts[k + 1] - i : most;
+        for (int64_t i = o->starts[k], end = o->starts[k + 1]; i < end; i += most) {
+            pv_rows units = picked_units(o, i, end - i < most ? end - i : most, o->starts[last]);
             add_units(o, &units, thread);
         }
     }
@@ -228,28 +264,43 @@ static void sum_units(pv_oracle *o)
 {
     const int64_t d = o->now->q.length;
     for (int i = 0; i < o->lanes; i++) memset(o->lane[i].sum, 0, (size_t)d * sizeof(int64_t));
-    pvi_parallel(o->ctx, (o->parts->groups + o->parts->task_groups - 1) / o->parts->task_groups, sum_groups, o);
+    pvi_parallel(o->ctx, (o->to - o->from + o->parts->task_groups - 1) / o->parts->task_groups, sum_groups, o);
     for (int i = 1; i < o->lanes; i++)
         for (int64_t k = 0; k < d; k++) o->lane[0].sum[k] += o->lane[i].sum[k];
     o->comm->sum(o->comm, o->lane[0].sum, d);
 }
 
+/* Or what the query makes of the whole table. */
+static pv_status collect(pv_oracle *o)
+{
+    const pvi_query *q = &o->now->q;
+    if (!q->ops->evaluate) {
+        sum_units(o);
+        return PV_OK;
+    }
+    PVI_REQUIRE(o->now->sampler->whole && o->comm == &pvi_comm_one && !o->m->cell);
+    const pv_rows all = pvi_matrix_rows(o->m, 0, o->dom.n);
+    return q->ops->evaluate(q, &all, o->now->noise.spacing, o->lane, o->lanes);
+}
+
 /* ---- 1: the meter, and the model at the point asked for -------------------------------------------------------- */
 
+/* The event of a schedule's step, made in place: there may be as many factors as steps. */
 static const pv_event *event_for(pv_oracle *o, double factor)
 {
-    if (factor == 1.0) return o->now->event;
-    if (!o->scaled || o->factor != factor) {
-        o->scaled = pvi_event_scale(o->arena, o->now->event, factor);
-        o->factor = factor;
-    }
-    return o->scaled;
+    const pv_event *planned = o->now->event;
+    if (factor == 1.0 || !planned) return planned;
+    const bool sampled = planned->sub != NULL;
+    PVI_REQUIRE(!sampled || !planned->sub->sub);
+    o->scaled[0] = pvi_event_leaf_scale(sampled ? planned->sub : planned, factor);
+    o->scaled[1] = *planned;
+    o->scaled[1].sub = &o->scaled[0];
+    return &o->scaled[sampled];
 }
 
 static pv_status spend(pv_oracle *o, int k, int64_t events, double factor)
 {
     const pv_event *event = event_for(o, factor);
-    if (!event && factor != 1.0) return pvi_nomem(o->ctx);
     for (int64_t i = 0; i < events; i++)
         if (!event || pvi_meter_spend(o->meter, k, event) != PV_OK)
             return pvi_fail(o->ctx, PV_E_PLAN, "the optimiser asked for a release that was not planned");
@@ -318,7 +369,7 @@ static pv_status release(pv_oracle *o, int k, const double *at, int64_t events, 
     if ((s = spend(o, k, events, factor)) != PV_OK || (s = begin(o, at)) != PV_OK) return s;
     pvi_rng_begin(o->rng);
     draw_sample(o);
-    sum_units(o);
+    if ((s = collect(o)) != PV_OK) return s;
     const double share = 1.0 / (double)sums / o->now->batch;
     double *to = direct ? out : o->noisy;
     if (o->comm->rank == 0) draw(o, times, direct ? share : 1.0, to);
@@ -342,25 +393,49 @@ pv_status pv_ask(pv_oracle *o, int k, const double *at, pv_spend how, double *ou
     return s;
 }
 
+/* The rows of a unit stand in an order that no row has a say in: the first are any (data/persons.c (3)). */
+void pvi_oracle_cap(pv_oracle *o, int64_t rows)
+{
+    PVI_REQUIRE(o->m->start && rows >= 1 && rows <= o->dom.unit_rows);
+    o->dom.unit_rows = rows;
+}
+
 /* ---- rows in other coordinates --------------------------------------------------------------------------------- */
+
+static int64_t stored_rows(const pv_oracle *o)
+{
+    return o->m->start ? o->m->stored : o->dom.n;
+}
+
+/* Does a copy of its own hold them?  It costs memory, transforming in each pass as much time as the pass: a copy
+ * where it is small, or where gradients alone are asked for, which take rows as they are stored.  Decided by public
+ * numbers: how many rows persons own is not one, how many they may own at most is. */
+static bool copies(const pv_oracle *o)
+{
+    const double rows = (double)o->dom.n * (o->m->start ? (double)o->m->domain.unit_rows : 1.0);
+    const double size = sizeof(float) * rows * (double)o->dom.p;
+    bool second = true;
+    for (int k = 0; k < PVI_RELEASES; k++) second &= !some(o->job, k) || pvi_kind_is_second(o->job->release[k].kind);
+    return !second || size <= 0x1p20 * (double)o->job->plan->s.copy;
+}
 
 pv_status pv_transform_reserve(pv_oracle *o)
 {
-    const size_t n = (size_t)o->dom.n, p = (size_t)o->dom.p;
+    const size_t n = (size_t)stored_rows(o), p = (size_t)o->dom.p, width = (p + 15) / 16 * 16;
     pvi_matrix *t = &o->transformed;
-    if (t->x) return PV_OK;
-    *t = (pvi_matrix) { .ctx = o->ctx, .domain = o->m->domain, .ld = o->dom.p, .y = o->m->y };
-    t->domain.row_norm = INFINITY; /* bias and gain are applied: rows are what they are */
+    *t = *o->m;
+    if (!(o->A = pv_arena_get(o->arena, sizeof *o->A * p * width))) return pvi_nomem(o->ctx);
+    if (t->spare || !copies(o)) return PV_OK;
     t->norm = pv_arena_get(o->arena, sizeof(float) * n);
     if (t->norm)
-        t->x = o->copy = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
-    return t->x ? PV_OK : pvi_nomem(o->ctx);
+        t->spare = o->copy = pvi_realloc(o->ctx, NULL, 0, sizeof(float) * n * p); /* not zeroed: threads fill it */
+    return t->spare ? PV_OK : pvi_nomem(o->ctx);
 }
 
 typedef struct transform {
     pv_oracle *o;
-    const float *A;
-    int64_t lda, width; /* rows a task takes */
+    pvi_matrix from;
+    int64_t width; /* rows a task takes */
 } transform;
 
 static void transform_rows(void *arg, int64_t task, int thread)
@@ -368,22 +443,46 @@ static void transform_rows(void *arg, int64_t task, int thread)
     const transform *t = arg;
     pv_oracle *o = t->o;
     const pvi_matrix *to = &o->transformed;
-    const int64_t n = o->dom.n, first = task * t->width;
-    const pv_rows rows = pvi_matrix_rows(o->m, first, first + t->width < n ? t->width : n - first);
-    o->job->model.ops->hess->transform(&rows, t->A, t->lda, o->copy + first * to->ld, to->ld, to->norm + first,
-                                       o->lane[thread].scratch);
+    const int64_t n = stored_rows(o), end = (task + 1) * t->width < n ? (task + 1) * t->width : n;
+    const int64_t most = t->from.cell ? o->room_units : t->width;
+    for (int64_t i = task * t->width; i < end; i += most) {
+        pv_rows rows = pvi_matrix_stored(&t->from, i, end - i < most ? end - i : most);
+        pvi_matrix_show(&t->from, &rows, o->room[thread]);
+        o->job->model.ops->hess->transform(&rows, to->spare + i * to->ld, to->ld, to->norm + i,
+                                           o->lane[thread].scratch);
+    }
+}
+
+/* Every row to a place of its own, which may be where it stands. */
+static void transform_all(pv_oracle *o)
+{
+    pvi_matrix *to = &o->transformed;
+    transform t = { o, *to, o->job->release[0].group * o->split[0].task_groups };
+    t.from.norm = o->m->norm;
+    to->ld = o->dom.p;
+    if (!o->copy && t.from.ld < to->ld) { /* from the end: no row is overwritten before it has moved */
+        for (int64_t r = stored_rows(o); r-- > 0;)
+            memmove(to->spare + r * to->ld, to->spare + r * t.from.ld, sizeof(float) * (size_t)t.from.ld);
+        t.from.ld = to->ld;
+    }
+    to->x = to->spare;
+    to->ptr = NULL;
+    to->cell = NULL;
+    to->bias = 0.0f;
+    to->unit = false;
+    to->A = NULL;
+    to->domain.row_norm = INFINITY; /* bias and gain are applied: rows are what they are */
+    pvi_parallel(o->ctx, (stored_rows(o) + t.width - 1) / t.width, transform_rows, &t);
 }
 
 pv_status pv_transform_rows(pv_oracle *o, const double *A)
 {
     const int64_t p = o->dom.p, lda = (p + 15) / 16 * 16;
-    PVI_REQUIRE(o->job->joint.row_norm > 0.0 && o->transformed.x && o->m != &o->transformed);
-    float *B = pv_arena_get(o->arena, sizeof *B * (size_t)(p * lda));
-    if (!B) return pvi_nomem(o->ctx);
+    PVI_REQUIRE(o->job->joint.row_norm > 0.0 && o->A && o->m != &o->transformed);
     for (int64_t i = 0; i < p; i++)
-        for (int64_t k = 0; k < p; k++) B[i * lda + k] = (float)A[i * p + k];
-    transform t = { o, B, lda, o->job->release[0].group * o->split[0].task_groups };
-    pvi_parallel(o->ctx, (o->dom.n + t.width - 1) / t.width, transform_rows, &t);
+        for (int64_t k = 0; k < p; k++) o->A[i * lda + k] = (float)A[i * p + k];
+    o->transformed.A = o->A;
+    if (o->transformed.spare) transform_all(o);
     o->m = &o->transformed;
     o->dom.row_norm = INFINITY; /* nothing is known of the rows but their norms: all are clipped */
     return PV_OK;

@@ -13,24 +13,35 @@ static const char *arena_take(pv_arena *a, pv_ctx *ctx, char *text) /* moves a h
     return t;
 }
 
-enum { MAX_ASSUMPTIONS = 9 };
+enum { MAX_ASSUMPTIONS = 12 + PVI_RELEASES };
 
 static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
 {
     int64_t n = 0;
-    lines[n++] = "The number of rows, the number of columns, the declared bounds, categories and labels are public.";
+    const bool persons = j->dom.unit_rows;
+    lines[n++] =
+        persons
+            ? "The number of persons, the number of columns, the declared bounds, categories and labels are public."
+            : "The number of rows, the number of columns, the declared bounds, categories and labels are public.";
     if (j->features_measured)
         lines[n++] = "The number of columns was read from the file and is treated as public; declare data.features "
                      "to avoid it.";
-    lines[n++] = "Each person contributes one row; a person with k rows is protected as a group of k.";
+    if (j->plan->s.data.measured == PVI_MEASURED_CLASSES) lines[n++] = pvi_cert_found_classes;
+    lines[n++] = persons
+                     ? pvi_cert_person_rows(j->dom.unit_combine == PV_UNIT_SUM, j->dom.unit_weight == PV_UNIT_ROWS)
+                     : "Each person contributes one row; a person with k rows is protected as a group of k.";
     lines[n++] = "Noise comes from stream ciphers (ChaCha20, AES-256) keyed by the operating system; that nobody can "
                  "tell them from random bits is a computational assumption.";
     const pvi_release *r = &j->release[0];
     if (j->private_run && j->draws == 0.0) lines[n++] = pvi_cert_ideal_draws;
     if (r->kind->mech->caveat) lines[n++] = r->kind->mech->caveat;
-    if (r->q.ops->caveat) lines[n++] = r->q.ops->caveat;
+    for (int k = 0; k < j->releases; k++)
+        if (j->release[k].asked && j->release[k].q.ops->caveat) lines[n++] = j->release[k].q.ops->caveat;
     if (r->sampler->caveat) lines[n++] = r->sampler->caveat;
+    if (j->start_digest[0] && !j->opt->released) lines[n++] = pvi_cert_public_start;
+    if (!isnan(j->plan->s.holdout_share)) lines[n++] = pvi_cert_part;
     if (j->plan->s.diagnostics) lines[n++] = pvi_cert_diagnostics;
+    if (j->plan->s.holdout) lines[n++] = pvi_cert_holdout;
     c->assumptions = lines;
     c->n_assumptions = n;
 }
@@ -38,7 +49,9 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
 static const char *why_not_private(const pvi_job *j, const pv_rng *rng)
 {
     if (!j->private_run) return "trained with privacy=off: no noise was added";
+    if (pvi_job_exposes(j)) return "measures of the training rows were shown while it was trained";
     if (pvi_rng_is_test(rng)) return "trained with a test seed: the noise can be reproduced and removed";
+    if (j->plan->s.data.measured == PVI_MEASURED_BOUNDS) return "bounds or categories were taken from the rows";
     return NULL;
 }
 
@@ -66,6 +79,7 @@ static pv_status fill_cost(pv_result *r, const pvi_job *j)
     c->epsilon = pvi_cert_claim(j->cost.epsilon, j->prob.epsilon);
     c->delta = j->prob.delta;
     c->delta_draws = j->draws;
+    r->draws_epsilon = pvi_draws_covered(j);
     c->accountant = accountant_used(r->arena, j, &j->cost);
     c->replace_is_group_bound = replace ? j->cost.group_bound : j->cost_replace.group_bound;
     c->epsilon_replace = replace ? c->epsilon : fmax(c->epsilon, pvi_cert_claim(j->cost_replace.epsilon, INFINITY));
@@ -92,6 +106,7 @@ static pv_status fill_file(pv_result *r, const pvi_job *j, const pvi_matrix *m)
     r->file.schema = m->schema_json ? pvi_arena_strdup(r->arena, m->schema_json, strlen(m->schema_json)) : NULL;
     r->file.class_names = names;
     r->file.domain = m->domain;
+    r->file.domain.unit_rows = r->rows.cap;
     const bool lost = !r->file.settings || (m->schema_json && !r->file.schema) || (m->class_names && !names);
     return lost ? pvi_nomem(r->ctx) : PV_OK;
 }
@@ -114,13 +129,34 @@ static pv_status fill_digests(pv_result *r, const pvi_matrix *m, pv_rng *rng)
     return pvi_model_digests(r->ctx, &r->file, out[2], out[3]);
 }
 
-/* In the order of the table of kinds. */
-static void fill_kinds(pvi_cert *c, const pvi_job *j, const pv_oracle *o)
+/* Of release k; one with samples of its own, or of a stage, says what the fields say of the first. */
+static pvi_cert_kind kind_of(const pv_result *of, const pvi_job *j, const pv_oracle *o, int k)
 {
+    const pvi_release *r = &j->release[k];
+    const double z = j->private_run ? pvi_event_noise_of(j->events, k) : j->noise_multiplier;
+    pvi_cert_kind kind = { .kind = r->kind->name, .count = pvi_oracle_count(o, k) };
+    if (r->q.ops->counts) kind.counts = of->released, kind.n_counts = r->q.values;
+    if (!r->q.ops->own_batch && !r->kind->stage) return kind;
+    if (r->kind->stage) kind.counts = of->rows.count, kind.n_counts = of->rows.bins;
+    kind.batch = r->batch;
+    kind.clip_norm = r->q.bound.absent;
+    kind.replace_change = r->q.bound.other;
+    kind.rounding_allowance = r->allowance;
+    kind.sensitivity = r->noise.sensitivity;
+    kind.noise_multiplier = z;
+    kind.noise_stddev = j->private_run ? pv_up(z * r->noise.sensitivity, 2) : 0.0;
+    kind.grid_spacing = r->noise.spacing;
+    return kind;
+}
+
+/* In the order of the table of kinds. */
+static void fill_kinds(pv_result *r, const pvi_job *j, const pv_oracle *o)
+{
+    pvi_cert *c = &r->cert;
     for (const pvi_release_kind *kind = pvi_release_kinds; kind->name; kind++)
         for (int k = 0; k < j->releases; k++)
             if (j->release[k].kind == kind && pvi_oracle_count(o, k) > 0)
-                c->kinds[c->n_kinds++] = (pvi_cert_kind) { kind->name, pvi_oracle_count(o, k) };
+                c->kinds[c->n_kinds++] = kind_of(r, j, o, k);
 }
 
 static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matrix *m, const pv_oracle *o,
@@ -131,7 +167,9 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
 
     if (!own) return pvi_nomem(r->ctx);
     r->cert = (pvi_cert) {
-        .version = PVI_CERT_VERSION,
+        .version = j->dom.unit_rows ? PVI_CERT_PERSONS : PVI_CERT_VERSION,
+        .unit = j->dom.unit_rows ? "person" : NULL,
+        .unit_rows = r->rows.cap,
         .why_not = why_not_private(j, rng),
         .model = j->model.named->name,
         .optimizer = j->opt->head.name,
@@ -142,11 +180,11 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
         .weights = j->prob.d,
         .features_measured = j->features_measured,
         .clip_norm = first->q.bound.absent,
-        .clip_gradient = j->prob.G,
+        .clip_gradient = first->q.ops->counts ? first->q.bound.absent : j->prob.C,
         .replace_change = first->q.bound.other,
         .sensitivity = first->noise.sensitivity,
         .noise_multiplier = j->noise_multiplier,
-        .noise_multiplier_max = fmax(j->noise_multiplier, pvi_event_noise_max(j->events)),
+        .noise_multiplier_max = fmax(j->noise_multiplier, pvi_event_noise_max(j->steps)),
         .noise_stddev = j->private_run ? pv_up(j->noise_multiplier * first->noise.sensitivity, 2) : 0.0,
         .grid_spacing = first->noise.spacing,
         .row_norm = j->dom.row_norm,
@@ -157,11 +195,11 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
     };
     r->mech = first->kind->mech;
     r->cert.is_private = r->cert.why_not == NULL;
-    fill_kinds(&r->cert, j, o);
+    fill_kinds(r, j, o);
     list_assumptions(&r->cert, j, own);
     pv_status s = fill_digests(r, m, rng);
     if (s == PV_OK) s = fill_cost(r, j);
-    if (s == PV_OK && r->cert.is_private && j->opt->conditional)
+    if (s == PV_OK && r->cert.is_private && j->opt->conditional && !r->measures) /* which show more than the last */
         s = j->opt->conditional(j->opt_cfg, &j->prob, r->cert.events, r->cert.epsilon, r->arena,
                                 &r->cert.conditional);
     if (s != PV_OK || !r->cert.is_private) return s;
@@ -193,7 +231,7 @@ enum { CURVE = 20 };
 /* Upper bounds of the epsilon spent after k/CURVE of the planned releases, for the progress display. */
 static void spent_curve(const pvi_job *j, double curve[CURVE + 1])
 {
-    const pv_event *e = j->events;
+    const pv_event *e = j->events; /* with a stage they are a sequence, and all of it is shown as spent */
     pvi_cost c;
     for (int k = 0; k <= CURVE; k++) curve[k] = j->private_run ? j->cost.epsilon : -1.0;
     if (!j->private_run || !j->ctx->progress || e->kind != PV_EV_REPEAT) return;
@@ -226,7 +264,18 @@ pv_status pvi_optimizer_state(const pvi_job *j, pv_arena *a, void **out)
     return s == PV_E_NOMEM ? pvi_nomem(j->ctx) : s;
 }
 
-static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
+/* Counts that were released, as whole numbers: what the certificate holds is what figures are made of. */
+static pv_status keep_counts(pv_result *r, const pvi_job *j, const double *share)
+{
+    const int64_t n = j->release[0].q.values;
+    int64_t *count = pv_arena_get(r->arena, sizeof *count * (size_t)n);
+    if (!count) return pvi_nomem(r->ctx);
+    for (int64_t k = 0; k < n; k++) count[k] = llrint(share[k] * (double)j->dom.n);
+    r->released = count;
+    return PV_OK;
+}
+
+static pv_status loop(pv_result *r, const pvi_job *j, const pvi_origins *of, pv_oracle *o, double *w)
 {
     const int64_t T = j->opt->steps(j->opt_cfg);
     double curve[CURVE + 1];
@@ -243,46 +292,45 @@ static pv_status loop(pv_result *r, const pvi_job *j, pv_oracle *o, double *w)
                             (long long)(t - 1), (long long)T);
         s = j->opt->step(st, j->opt_cfg, &j->prob, t, o, w);
         r->steps = t;
-        if (s == PV_OK && r->diagnosis && pvi_diagnose_due(t, T)) s = pvi_diagnose_at(r->diagnosis, t, w);
+        if (s == PV_OK && r->measures) s = pvi_measures_at(r->measures, t, T, w);
     }
     if (s != PV_DONE) return s;
+    if (j->opt->released && (s = keep_counts(r, j, j->opt->released(st))) != PV_OK) return s;
     pvi_progress(r->ctx, "training", (double)T, (double)T, curve[CURVE]);
     for (int64_t k = 0; k < j->prob.d; k++)
         if (!isfinite(w[k])) return pvi_fail(r->ctx, PV_E_NUMERIC, "training diverged: the step size is too large");
-    return r->diagnosis ? pvi_diagnose_end(r->diagnosis, r->steps, w) : PV_OK;
-}
-
-static pv_status start_diagnosis(pv_result *r, const pvi_job *j, const pvi_matrix *m)
-{
-    if (!j->plan->s.diagnostics) return PV_OK;
-    pvi_log(r->ctx, PV_LOG_WARN,
-            "run.diagnostics is set: the diagnostics are NOT PRIVATE, and no certificate covers them");
-    return pvi_diagnose_create(j, m, r->arena, &r->diagnosis);
+    if (!j->opt->released && (s = pvi_monotone(of, r->arena, r->ctx, w)) != PV_OK) return s;
+    return r->measures ? pvi_measures_end(r->measures, r->steps, w) : PV_OK;
 }
 
 static pv_status run_job(pv_result *r, const pvi_job *j, const pvi_matrix *m, pv_rng *rng, pvi_tap tap,
                          void *tap_user)
 {
     pv_oracle *o = NULL;
+    pvi_origins of;
     double *w = pv_arena_f64(r->arena, j->prob.d);
     pv_status s = w ? PV_OK : pvi_nomem(r->ctx);
 
+    if (s == PV_OK) s = pvi_monotone_open(j, m, r->arena, &of);
     if (s == PV_OK) s = pvi_oracle_create(j, m, rng, tap, tap_user, &o);
-    if (s == PV_OK) s = start_diagnosis(r, j, m);
-    if (s == PV_OK) s = loop(r, j, o, w);
+    if (s == PV_OK) s = pvi_measures_create(j, m, r->arena, &r->measures);
+    if (s == PV_OK) s = pvi_row_counts(j, o, r->arena, &r->rows);
+    if (s == PV_OK) s = loop(r, j, &of, o, w);
     if (s == PV_OK && !pvi_oracle_spent_all(o))
         s = pvi_fail(r->ctx, PV_E_PLAN, "optimizer=%s made fewer releases than it planned", j->opt->head.name);
     r->file.w = w;
     r->file.d = j->prob.d;
+    if (s == PV_OK && of.n > 0) s = pvi_noise_at_most(j, r->arena, &r->file.noise);
     if (s == PV_OK) s = fill_file(r, j, m);
     if (s == PV_OK) s = fill_certificate(r, j, m, o, rng);
     if (s == PV_OK) fill_typed_cost(r, j);
     if (s == PV_OK) s = write_certificate(r);
+    pvi_measures_close(r->measures);
     pvi_oracle_free(o);
     return s;
 }
 
-static pv_status make_rng(pv_plan *plan, pv_rng **out)
+pv_status pvi_plan_rng(const pv_plan *plan, pv_rng **out)
 {
     if (plan->s.seed == PV_AUTO_I64) return pvi_rng_create(plan->ctx, out);
     pvi_log(plan->ctx, PV_LOG_WARN, "run.seed is set: the noise is reproducible, the result is NOT PRIVATE");
@@ -300,8 +348,9 @@ pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *
     if (!r) return PV_E_NOMEM;
     r->arena = pvi_arena_create(plan->ctx);
     s = r->arena ? PV_OK : pvi_nomem(plan->ctx);
-    if (s == PV_OK) s = make_rng(plan, &rng);
+    if (s == PV_OK) s = pvi_plan_rng(plan, &rng);
     if (s == PV_OK) s = pvi_job_create(plan, m, &job);
+    if (s == PV_OK) s = pvi_start_fill(job, rng);
     if (s == PV_OK) s = run_job(r, job, m, rng, tap, tap_user);
     pvi_job_free(job);
     pvi_rng_free(rng);
@@ -322,13 +371,31 @@ pv_status pvi_plan_data(pv_plan *plan, pv_data *from, pvi_matrix **out)
     return s == PV_OK ? pvi_data_load(plan->ctx, &plan->s.data, &expect, from, out) : s;
 }
 
+static void say_measured(const pv_plan *plan)
+{
+    if (plan->s.data.measured == PVI_MEASURED_BOUNDS)
+        pvi_log(plan->ctx, PV_LOG_WARN, "bounds were taken from the rows: the result is NOT PRIVATE");
+    if (plan->s.data.measured == PVI_MEASURED_CLASSES)
+        pvi_log(plan->ctx, PV_LOG_NOTE, "the classes were taken from the rows and are treated as public");
+}
+
 static pv_status run_on(pv_plan *plan, pv_data *from, pv_result **out)
 {
-    pvi_matrix *m;
+    pvi_matrix *m, train, held;
+    const bool split = !isnan(plan->s.holdout_share);
     pv_status s = pvi_plan_data(plan, from, &m);
-    if (s == PV_OK) s = pvi_run_matrix(plan, m, NULL, NULL, out);
-    pvi_matrix_free(m);
-    return s;
+    if (s == PV_OK) say_measured(plan);
+    if (s == PV_OK && split) s = pvi_hold_out(plan, m, &train, &held);
+    if (s == PV_OK && !plan->s.diagnostics && !split) pvi_matrix_offer(m);
+    if (s == PV_OK) s = pvi_run_matrix(plan, split ? &train : m, NULL, NULL, out);
+    if (s != PV_OK || !split) {
+        pvi_matrix_free(m);
+        return s;
+    }
+    (*out)->whole = m;
+    (*out)->held = held;
+    (*out)->held_share = plan->s.holdout_share;
+    return PV_OK;
 }
 
 pv_status pv_plan_run(pv_plan *plan, pv_result **out)
@@ -399,11 +466,12 @@ pv_status pv_result_summary(const pv_result *r, char **json)
     pvi_jw_bool(&w, "private", c->is_private);
     if (!c->is_private) pvi_jw_str(&w, "warning", "NOT PRIVATE");
     if (!c->is_private) pvi_jw_str(&w, "why", c->why_not);
-    const pvi_claim claim = { c->epsilon, c->delta, (double)c->rows, c->relation, 1 };
+    const pvi_claim claim = { c->epsilon, c->delta, (double)c->rows, c->relation, 1, c->unit_rows > 0 };
     pvi_strength_write(&w, c->is_private ? &claim : NULL);
     pvi_jw_str(&w, "model", c->model);
     pvi_jw_str(&w, "optimizer", c->optimizer);
-    pvi_jw_i64(&w, "rows", c->rows);
+    pvi_units_write(&w, c->rows, c->unit_rows, true);
+    pvi_row_counts_write(&r->rows, &w);
     pvi_jw_i64(&w, "parameters", r->file.d);
     pvi_jw_i64(&w, "steps", r->steps);
     pvi_jw_i64(&w, "queries", c->queries);
@@ -412,11 +480,14 @@ pv_status pv_result_summary(const pv_result *r, char **json)
     pvi_jw_str(&w, "relation", c->relation == PV_REL_REPLACE ? "replace" : "zero-out");
     pvi_jw_f64(&w, "epsilon_replace", c->epsilon_replace);
     pvi_jw_str(&w, "accountant", c->accountant);
+    if (c->delta_draws > 0.0) pvi_jw_f64(&w, "draws_epsilon", r->draws_epsilon);
     pvi_jw_f64(&w, "clip_norm", c->clip_norm);
-    pvi_jw_f64(&w, "noise_multiplier", c->noise_multiplier);
+    const double z = pvi_first_multiplier(c->events, c->noise_multiplier);
+    const double times = c->noise_multiplier > 0.0 ? z / c->noise_multiplier : 1.0;
+    pvi_jw_f64(&w, "noise_multiplier", z);
     pvi_jw_f64(&w, r->mech->shown,
-               r->mech->shown_value(&(pv_noise) { .multiplier = c->noise_multiplier, .scale = c->noise_stddev }));
-    if (r->diagnosis) pvi_diagnose_write(r->diagnosis, &w, "diagnostics_not_private");
+               r->mech->shown_value(&(pv_noise) { .multiplier = z, .scale = c->noise_stddev * times }));
+    if (r->measures) pvi_measures_write(r->measures, &w);
     pvi_jw_raw(&w, "settings", c->settings);
     pvi_jw_close(&w, '}');
     pvi_str_puts(&b, "\n");
@@ -426,6 +497,7 @@ pv_status pv_result_summary(const pv_result *r, char **json)
 void pv_result_free(pv_result *r)
 {
     if (!pvi_alive(r, PVI_RESULT, __func__)) return;
+    pvi_matrix_free(r->whole);
     pvi_arena_free(r->arena);
     pvi_handle_close(r);
 }

@@ -76,20 +76,45 @@ const char *pvi_csv_hint(const pvi_csv *s, const char *text, size_t len)
     return "";
 }
 
+/* 12,345 or 1,234,567.8, in which a comma may be either. */
+static bool in_thousands(const pvi_span *f)
+{
+    size_t i = *f->s == '-' || *f->s == '+', digits = 0;
+    bool comma = false;
+    for (; i < f->len && (f->s[i] == ',' || (f->s[i] >= '0' && f->s[i] <= '9')); i++) {
+        if (f->s[i] != ',') {
+            digits++;
+            continue;
+        }
+        if (digits == 0 || digits > 3 || (comma && digits != 3)) return false;
+        comma = true;
+        digits = 0;
+    }
+    return comma && digits == 3 && (i == f->len || f->s[i] == '.');
+}
+
 /* What most often is behind a field that does not fit: a header taken for a row, another separator. */
 static const char *field_hint(const pvi_cursor *k, const pvi_column *col, const pvi_span *f)
 {
     const char *comma = memchr(f->s, ',', f->len);
     if (!k->s->sc->header && *col->name && f->len == strlen(col->name) && memcmp(f->s, col->name, f->len) == 0)
         return "; \"header\": true in the schema would take this line for the header";
+    if (comma && col->type == PVI_COL_NUMBER && in_thousands(f))
+        return "; if the comma separates thousands, leave it out: numbers are written as 12345 or 1234.5";
     if (comma && col->type == PVI_COL_NUMBER && !memchr(comma + 1, ',', (size_t)(f->s + f->len - comma - 1)))
         return "; numbers need a decimal point, not a comma";
-    return pvi_csv_hint(k->s, f->s, f->len);
+    const char *other = pvi_csv_hint(k->s, f->s, f->len);
+    double x;
+    if (*other || col->raw || (k->c->what != PVI_NO_NUMBER && k->c->what != PVI_NO_DATE)) return other;
+    if (f->len >= 512 || pvi_parse_f64(f->s, f->len, &x)) return "";
+    return col->missing != PVI_MISSING_ERROR
+               ? "; data.outside_text=missing would treat it as missing"
+               : "; \"text\": \"missing\" and \"missing\": \"middle\" of the column would treat it as missing";
 }
 
 static pvi_encoder encoder(pvi_cursor *k)
 {
-    return (pvi_encoder) { k->s->sc, k->s->outside, k->c->why };
+    return (pvi_encoder) { k->s->sc, k->s->outside, k->c->why, &k->c->what };
 }
 
 /* Where a field is refused, and what may be behind it. */
@@ -140,8 +165,27 @@ bool pvi_csv_label(pvi_cursor *k, float *y)
     pvi_span f;
     const char *at = k->p = pvi_csv_skip(k->s, k->p);
     if (!pvi_csv_field(k, &f)) return false;
-    if (pvi_label_recall(&k->s->job->label, &k->memo, f.s, f.len, y, k->c->why, sizeof k->c->why)) return true;
+    const pvi_label_rule *r = &k->s->job->label;
+    if (pvi_label_recall(r, &k->memo, f.s, f.len, y, k->c->why, sizeof k->c->why)) return true;
+    double x;
     k->c->bad = at;
+    k->c->what = r->classes > 0 ? PVI_UNDECLARED : pvi_number(f.s, f.len, &x) ? PVI_OUTSIDE : PVI_NO_NUMBER;
+    return false;
+}
+
+/* Who owns the row, where that is asked for. */
+bool pvi_csv_person(pvi_cursor *k)
+{
+    pvi_span f;
+    pvi_segment *g = &k->c->seg;
+    const struct pv_load *job = k->s->job;
+    const char *at = k->p = pvi_csv_skip(k->s, k->p);
+    if (!pvi_csv_field(k, &f)) return false;
+    if (!job->by_person) return true;
+    if (pvi_dictionary_find(&k->s->sc->missing, f.s, f.len) >= 0) f.len = 0;
+    if (pvi_person_id(job, f.s, f.len, &g->person[g->rows], k->c->why, sizeof k->c->why)) return true;
+    k->c->bad = at;
+    k->c->what = PVI_NO_ID;
     return false;
 }
 
@@ -151,12 +195,51 @@ bool pvi_csv_count(pvi_cursor *k, int64_t column)
     const pvi_csv *s = k->s;
     if (column < s->columns) {
         const char *record = k->c->stop; /* where it begins */
-        pvi_chunk_fail(k->c, k->p, "the record has %lld columns, %lld are declared%s", (long long)column,
-                       (long long)s->columns, pvi_csv_hint(s, record, (size_t)(k->p - record)));
+        const bool own = s->job->schema && s->columns != s->job->schema->count && s->sc->header;
+        pvi_chunk_fail(k->c, k->p,
+                       own ? "the record has %lld columns, the header %lld%s"
+                           : "the record has %lld columns, %lld are declared%s",
+                       (long long)column, (long long)s->columns, pvi_csv_hint(s, record, (size_t)(k->p - record)));
     } else {
         pvi_chunk_fail(k->c, k->p, "the record has more than the %lld columns declared", (long long)s->columns);
     }
+    k->c->what = PVI_COUNT;
     return false;
+}
+
+/* The fields behind one that is wrong are where they would be otherwise. */
+bool pvi_csv_noted(pvi_cursor *k, int64_t i)
+{
+    return k->c->bad && k->c->what < PVI_COUNT && pvi_chunk_note(k->c, i + 1);
+}
+
+/* What follows a record that cannot be taken apart begins behind the line end, wherever that stands. */
+bool pvi_csv_passed(pvi_cursor *k)
+{
+    if (!pvi_chunk_note(k->c, 0)) return false;
+    const char *end = k->p < k->c->end ? memchr(k->p, '\n', (size_t)(k->c->end - k->p)) : NULL;
+    k->c->lines += end != NULL;
+    k->p = end ? end + 1 : k->c->end;
+    return true;
+}
+
+/* By shell sort: files with their columns in another order are rare, and may be wide. */
+void pvi_csv_sort(pvi_segment *g, uint32_t from, uint32_t to)
+{
+    int32_t *const idx = g->idx + from;
+    float *const val = g->val + from;
+    const int64_t n = (int64_t)to - from;
+    int64_t gap = 1;
+    while (gap < n / 3) gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (int64_t i = gap; i < n; i++) {
+            const int32_t k = idx[i];
+            const float v = val[i];
+            int64_t j = i;
+            for (; j >= gap && idx[j - gap] > k; j -= gap) idx[j] = idx[j - gap], val[j] = val[j - gap];
+            idx[j] = k;
+            val[j] = v;
+        }
 }
 
 bool pvi_csv_blank_line(const pvi_csv *s, const char **p)

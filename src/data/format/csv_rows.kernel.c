@@ -79,6 +79,7 @@ PVI_SCAN_INLINE bool one_field(pvi_cursor *k, const pvi_column *col, uint32_t *n
     case PVI_COL_NUMBER: return pvi_csv_number(k, col, n);
     case PVI_COL_CATEGORY: return usual_category(k, col, n) || pvi_csv_category(k, col, n);
     case PVI_COL_LABEL: return pvi_csv_label(k, y);
+    case PVI_COL_PERSON: return pvi_csv_person(k);
     default: return pvi_csv_field(k, &f);
     }
 }
@@ -90,6 +91,7 @@ PVI_SCAN_INLINE bool record(pvi_cursor *k, uint32_t *n)
     const pvi_schema *sc = s->sc;
     pvi_segment *g = &k->c->seg;
     const bool plain = !sc->numeric_missing;
+    const uint32_t first = *n;
     float y = 0;
     int64_t seen = 0;
     for (int64_t i = 0; i < sc->count;) {
@@ -99,7 +101,7 @@ PVI_SCAN_INLINE bool record(pvi_cursor *k, uint32_t *n)
         }
         k->p = pvi_csv_skip(s, k->p);
         const int64_t to = plain && sc->column[i].type == PVI_COL_NUMBER ? usual_numbers(k, i, sc->count, n) : i;
-        if (to == i && !one_field(k, &sc->column[i], n, &y)) return false;
+        if (to == i && !one_field(k, &sc->column[i], n, &y) && !pvi_csv_noted(k, i)) return false;
         seen += to == i ? 1 : to - i;
         i = to == i ? i + 1 : to;
         if (seen == s->columns) break;
@@ -109,6 +111,7 @@ PVI_SCAN_INLINE bool record(pvi_cursor *k, uint32_t *n)
     if (*k->p == sc->separator) return pvi_csv_count(k, seen);
     k->p += (*k->p == '\r') + 1;
     k->c->lines++;
+    if (s->shuffled) pvi_csv_sort(g, first, *n);
     g->y[g->rows] = y;
     g->end[g->rows++] = *n;
     return true;
@@ -122,11 +125,12 @@ PVI_SCAN void PVI_ISA_NAME(pvi_csv_parse)(const void *st, pvi_chunk *c)
     c->seg.max_index = k.s->sc->features;
     while (k.p < c->end) {
         c->stop = k.p;
-        const int64_t lines = c->lines;
+        const int64_t lines = c->lines, listed = c->listed;
         if (pvi_csv_blank_line(k.s, &k.p)) {
             c->lines++;
-        } else if (!record(&k, &n)) {
+        } else if (!record(&k, &n) && !pvi_csv_passed(&k)) {
             c->lines = lines;
+            c->listed = listed;
             if (c->bad) pvi_chunk_stopped(c, c->stop, k.p);
             return;
         }

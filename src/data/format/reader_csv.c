@@ -1,7 +1,7 @@
 /* reader_csv.c - tables: one record per line, columns as the schema declares them.
  *
  * Records are taken apart in csv_rows.kernel.c, unusual fields in csv_field.c; here is what precedes the rows:
- * lines to skip, the header, and whether a table to be scored has its label column.  Without a schema every
+ * lines to skip and, in csv_header.c, the header.  Without a schema every
  * column is a number taken as it is and the last one is the label; that is allowed only when the labels are
  * declared. */
 #include "csv.h"
@@ -18,64 +18,6 @@ static int64_t count_fields(pvi_cursor *k)
     }
 }
 
-/* What a header that does not fit most often means. */
-static const char *header_hint(const pvi_csv *s, const pvi_column *col, const pvi_span *f)
-{
-    double x;
-    if (memchr(f->s, '\0', f->len)) return "; this is no text in UTF-8: another kind of file, or UTF-16";
-    if (memchr(f->s, '\r', f->len)) return "; lines must end with a line feed, not with a carriage return alone";
-    if (pvi_number(f->s, f->len, &x) ||
-        (col->words.count > 0 && pvi_dictionary_match(&col->words, f->s, f->len) >= 0))
-        return "; \"header\": false in the schema is for files without one";
-    return pvi_csv_hint(s, f->s, f->len);
-}
-
-static bool name_matches(pvi_cursor *k, int64_t i)
-{
-    pvi_span f;
-    char part[48];
-    const pvi_column *col = &k->s->sc->column[i];
-    const char *at = k->p = pvi_csv_skip(k->s, k->p);
-    if (!pvi_csv_field(k, &f)) return false;
-    if (f.len == strlen(col->name) && memcmp(f.s, col->name, f.len) == 0) return true;
-    pvi_chunk_fail(k->c, at, "the header says \"%s\" where the schema has \"%s\" (column %lld)%s",
-                   pvi_excerpt(f.s, f.len, part), col->name, (long long)i + 1, header_hint(k->s, col, &f));
-    return false;
-}
-
-/* The header against the schema; a table to be scored may lack the label. */
-static bool header(pvi_cursor *k)
-{
-    const pvi_csv *s = k->s;
-    int64_t seen = 0;
-    for (int64_t i = 0; i < s->sc->count; i++) {
-        if (i == s->sc->label && !s->job->labelled) continue;
-        if (!name_matches(k, i)) return false;
-        if (++seen == s->columns) break;
-        if (*k->p != s->sc->separator) return pvi_csv_count(k, seen);
-        k->p++;
-    }
-    if (*k->p == s->sc->separator) return pvi_csv_count(k, seen);
-    k->p += (*k->p == '\r') + 1;
-    k->c->lines++;
-    return true;
-}
-
-/* Are all columns of the header there but the label? */
-static bool lacks_label(pvi_csv *s, const pvi_chunk *c)
-{
-    pvi_chunk trial = *c;
-    pvi_cursor k = { .s = s, .c = &trial, .p = c->stop };
-    const int64_t columns = s->columns;
-    if (!s->sc->header || !s->job->labelled) return false;
-    s->job->labelled = false;
-    s->columns = s->sc->count - 1;
-    const bool lacks = header(&k);
-    s->job->labelled = true;
-    s->columns = columns;
-    return lacks;
-}
-
 /* Lines that may precede the first record. */
 static bool skip_lines(pvi_csv *s, pvi_chunk *c)
 {
@@ -90,11 +32,30 @@ static bool skip_lines(pvi_csv *s, pvi_chunk *c)
     return c->stop < c->end;
 }
 
+/* The column of ids by its number; -1: none.  It is not the label, the last one. */
+static pv_status person_column(struct pv_load *job, int64_t columns, int64_t *out)
+{
+    const char *text = job->cfg->person;
+    double x = 0;
+    *out = -1;
+    if (!text) return PV_OK;
+    if (!pvi_parse_f64(text, strlen(text), &x) || x != floor(x) || !(x >= 1 && x < (double)columns))
+        return pvi_fail(job->ctx, PV_E_PARAM,
+                        "data.person=%s: without a schema it is the number of a column, from 1 to %lld, and the last "
+                        "one is the label",
+                        text, (long long)columns - 1);
+    *out = (int64_t)x - 1;
+    job->ids_found = true;
+    return PV_OK;
+}
+
 static pv_status no_schema(pvi_csv *s, pvi_chunk *c, int64_t fields)
 {
     struct pv_load *job = s->job;
     pvi_schema *sc;
-    const int64_t model = job->expect->features, declared = model > 0 ? model : job->cfg->features;
+    const int64_t model = job->expect->features, ids = job->cfg->person != NULL;
+    const int64_t wanted = model > 0 ? model : job->cfg->features, declared = wanted > 0 ? wanted + ids : wanted;
+    int64_t person;
     const bool unlabelled = job->aparts || (job->expect->labels_optional && declared > 0 && fields == declared);
     if (fields < 2 && !unlabelled)
         return pvi_chunk_fail(c, c->stop, "one column only: features and a label are needed%s",
@@ -108,15 +69,25 @@ static pv_status no_schema(pvi_csv *s, pvi_chunk *c, int64_t fields)
                PV_OK;
     if (declared > 0 && fields != declared + !unlabelled)
         return pvi_chunk_fail(c, c->stop, "%lld columns, but %lld features%s are declared", (long long)fields,
-                              (long long)declared, unlabelled ? "" : " and a label"),
+                              (long long)wanted, unlabelled ? "" : " and a label"),
                PV_OK;
-    pv_status st = pvi_schema_plain(job->ctx, job->arena, fields + unlabelled, &sc);
+    pv_status st = person_column(job, fields + unlabelled, &person);
+    if (st == PV_OK) st = pvi_schema_plain(job->ctx, job->arena, fields + unlabelled, person, &sc);
     if (st != PV_OK) return st;
     s->sc = sc;
     job->labelled = !unlabelled;
     job->counted = declared <= 0;
     s->columns = fields;
     return pvi_build_begin(job, sc->features);
+}
+
+/* Without a header: all columns as declared, or all but the label. */
+static pv_status by_position(pvi_csv *s, int64_t fields)
+{
+    struct pv_load *job = s->job;
+    job->labelled = s->sc->label >= 0 && !(job->expect->labels_optional && fields == s->sc->count - 1);
+    job->ids_found = s->headed = true;
+    return PV_OK;
 }
 
 static pv_status start(void *st, struct pv_load *job, pvi_chunk *c)
@@ -138,20 +109,14 @@ static pv_status start(void *st, struct pv_load *job, pvi_chunk *c)
     if (pvi_chunk_longer(c, c->stop, k.p + (*k.p == '\r') + 1)) return PV_OK;
     if (!job->schema) return no_schema(s, c, fields);
     if (!s->headed) {
-        job->labelled = s->sc->label >= 0 && !(job->expect->labels_optional && fields == s->sc->count - 1);
+        const char *header = c->stop;
+        const bool has = s->sc->header;
+        const pvi_piece *piece = job->expect->piece;
+        pv_status how = has ? pvi_csv_header(s, c, fields) : by_position(s, fields);
+        if (how != PV_OK || !s->headed) return how;
         s->columns = s->sc->count - (s->sc->label >= 0 && !job->labelled);
-        if (fields == s->sc->count - 1 && lacks_label(s, c)) {
-            pvi_chunk_fail(c, c->stop, "the column of the label, \"%s\", is missing%s",
-                           s->sc->column[s->sc->label].name,
-                           job->expect->features > 0 ? "; predict needs none, eval does" : "");
-            return PV_OK;
-        }
-        if (s->sc->header) {
-            k = (pvi_cursor) { .s = s, .c = c, .p = c->stop };
-            if (!header(&k)) return PV_OK;
-            c->stop = k.p;
-        }
-        s->headed = true;
+        if (has && piece) how = piece->header(piece->user, header, (size_t)(c->stop - header), s->sc->separator);
+        if (how != PV_OK) return how;
     }
     return pvi_build_begin(job, s->sc->features);
 }
@@ -162,13 +127,19 @@ static size_t row_bytes(const void *st)
     return (size_t)s->columns; /* separators and a line end */
 }
 
+static const char *column(const void *st, int64_t i)
+{
+    const pvi_csv *s = st;
+    return s->sc->column[i - 1].name;
+}
+
 pvi_csv_parse_fn PVI_DECLARE_NARROW(pvi_csv_parse);
 pvi_csv_parse_fn *const pvi_csv_parse_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_csv_parse);
 
 static pv_status read_file(const void *cfg, struct pv_load *job)
 {
-    const pvi_text_ops ops = { start, pvi_csv_parse_isa[pvi_isa()], row_bytes, 1 };
-    pvi_csv s = { .job = job, .sc = job->schema, .center = job->cfg->center, .outside = job->cfg->outside };
+    const pvi_text_ops ops = { start, pvi_csv_parse_isa[pvi_isa()], row_bytes, 1, column };
+    pvi_csv s = { .job = job, .sc = job->schema, .center = job->cfg->center, .outside = pvi_outside_of(job->cfg) };
     (void)cfg;
     const pv_status st = pvi_label_table(job);
     return st == PV_OK ? pvi_text_run(job, &ops, &s) : st;

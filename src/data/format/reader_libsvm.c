@@ -79,6 +79,7 @@ const char *pvi_svm_label(const pvi_svm *s, pvi_chunk *c, pvi_label_memo *memo, 
         return pvi_chunk_fail(c, p, "the label is missing: a line starts with it, then index:value pairs"), NULL;
     if (pvi_label_recall(s->label, memo, p, (size_t)(end - p), y, c->why, sizeof c->why)) return end;
     c->bad = p;
+    c->what = PVI_NO_LABEL;
     return NULL;
 }
 
@@ -129,7 +130,7 @@ pvi_svm_parse_fn *const pvi_svm_parse_isa[PVI_ISA_COUNT] = PVI_EACH_NARROW(pvi_s
 
 static pv_status read_file(const void *cfg, struct pv_load *job)
 {
-    const pvi_text_ops ops = { start, pvi_svm_parse_isa[pvi_isa()], row_bytes, 4 /* " 1:2" */ };
+    const pvi_text_ops ops = { start, pvi_svm_parse_isa[pvi_isa()], row_bytes, 4 /* " 1:2" */, NULL };
     pvi_svm s = { .label = &job->label };
     (void)cfg;
     if (job->cfg->center != 0.0)

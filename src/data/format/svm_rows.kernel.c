@@ -106,12 +106,22 @@ PVI_SCAN void PVI_ISA_NAME(pvi_svm_parse)(const void *st, pvi_chunk *c)
             float y = 0;
             const char *q = s->labelled ? usual_label(&memo, p, &y) : p;
             if (!q) q = pvi_svm_label(s, c, &memo, p, &y);
-            if (!q || !(p = pairs(s, c, q, &n))) {
-                pvi_chunk_stopped(c, from, c->bad);
-                return;
+            const uint32_t before = n;
+            const char *behind = q ? pairs(s, c, q, &n) : NULL;
+            if (!behind) {
+                const char *at = c->bad;
+                if (!pvi_chunk_note(c, 0)) {
+                    pvi_chunk_stopped(c, from, at);
+                    c->stop = from;
+                    return;
+                }
+                p = at;
+                n = before;
+            } else {
+                p = behind;
+                g->y[g->rows] = y;
+                g->end[g->rows++] = n;
             }
-            g->y[g->rows] = y;
-            g->end[g->rows++] = n;
         }
         p = *p == '\n' ? p + 1 : (const char *)memchr(p, '\n', (size_t)(c->end - p)) + 1; /* comment */
         if (pvi_chunk_longer(c, from, p)) return;

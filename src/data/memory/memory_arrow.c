@@ -127,6 +127,7 @@ static pv_status match_names(arrow *st)
         memcpy(name, sc->column[i].name, len);
         st->child[i] = pvi_dictionary_find(&names, name, len);
         if (st->child[i] >= 0) taken[st->child[i]] = true;
+        else if (i == sc->person && !job->expect->persons) job->by_person = job->id_column = false; /* not needed */
         else if (i != sc->label || !(job->aparts || job->expect->labels_optional)) s = missing_column(st, i);
     }
     for (int64_t i = 0; i < st->schema.n_children && s == PV_OK; i++)
@@ -156,7 +157,7 @@ static pv_status plain_columns(arrow *st)
     if (declared > 0 && n != declared + !unlabelled)
         return pvi_fail(job->ctx, PV_E_FORMAT, "%s: %lld columns, but %lld features%s are declared", job->name,
                         (long long)n, (long long)declared, unlabelled ? "" : " and a label");
-    pv_status s = pvi_schema_plain(job->ctx, job->arena, n + unlabelled, &sc);
+    pv_status s = pvi_schema_plain(job->ctx, job->arena, n + unlabelled, -1, &sc);
     if (s != PV_OK) return s;
     st->sc = sc;
     job->labelled = !unlabelled;

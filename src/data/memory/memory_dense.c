@@ -185,7 +185,7 @@ static pv_status read_rows(struct pv_load *job)
                         job->name);
     const pvi_data_dense *d = &job->from->of.dense;
     pv_status s = pvi_dense_open(&st, job, d, job->from->rows);
-    if (s == PV_OK && st.rows && as_they_are(d, job->cfg) && d->row_stride >= d->columns)
+    if (s == PV_OK && st.rows && as_they_are(d, job->cfg) && d->row_stride >= d->columns && !job->by_person)
         pvi_build_borrow(job->out, d->x, d->row_stride); /* they stay there until the run has ended: privet.h */
     if (s == PV_OK) s = pvi_dense_run(&st, job->from->rows, 0.0, 1.0);
     pvi_dense_close(&st);

@@ -32,10 +32,12 @@ pv_status pvi_rounds_room(pvi_rounds *r, int64_t rows, int64_t entries)
                                  .y = pvi_alloc(ctx, m * sizeof(float)),
                                  .val = pvi_raw(ctx, n * sizeof(float)),
                                  .idx = pvi_raw(ctx, n * sizeof(int32_t)),
+                                 .person = r->job->id_column ? pvi_raw(ctx, m * sizeof(pvi_id)) : NULL,
                                  .row_room = m,
                                  .entry_room = n };
         b->seen = pvi_alloc(ctx, sizeof *b->seen);
         if (!b->seg.end || !b->seg.y || !b->seg.val || !b->seg.idx || !b->seen) return pvi_nomem(ctx);
+        if (r->job->id_column && !b->seg.person) return pvi_nomem(ctx);
     }
     return PV_OK;
 }
@@ -55,6 +57,7 @@ void pvi_rounds_close(pvi_rounds *r)
         pvi_free(ctx, g->y);
         pvi_free(ctx, g->val);
         pvi_free(ctx, g->idx);
+        pvi_free(ctx, g->person);
         pvi_free(ctx, r->block[i].seen);
     }
     pvi_free(ctx, r->block);

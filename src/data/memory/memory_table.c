@@ -19,6 +19,7 @@ typedef struct worker { /* a block under way */
     pvi_block *b;
     pvi_label_memo memo;
     char why[256], room[PVI_TEXT_ROOM];
+    pvi_trouble what;
 } worker;
 
 typedef struct slot { /* what a cell becomes: val at feature code; 0: nothing is stored; or the label */
@@ -29,7 +30,7 @@ typedef struct slot { /* what a cell becomes: val at feature code; 0: nothing is
 /* ---- one cell -------------------------------------------------------------------------------------------------- */
 static bool number_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, slot *out)
 {
-    const pvi_encoder e = { w->t->sc, w->t->job->cfg->outside, w->why };
+    const pvi_encoder e = { w->t->sc, pvi_outside_of(w->t->job->cfg), w->why, &w->what };
     const char *why = NULL;
     double v;
     pvi_outcome how;
@@ -64,7 +65,7 @@ static int32_t bit_code(const pvi_dictionary *words, bool set)
 
 static bool category_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, slot *out)
 {
-    const pvi_encoder e = { w->t->sc, w->t->job->cfg->outside, w->why };
+    const pvi_encoder e = { w->t->sc, pvi_outside_of(w->t->job->cfg), w->why, &w->what };
     const char *why = NULL;
     const bool number = pvi_cell_is_number(c), real = number && c->kind != PVI_CELL_DECIMAL;
     int32_t code = 0;
@@ -105,6 +106,14 @@ static bool label_cell(worker *w, const pvi_column *col, const pvi_cells *c, int
     return pvi_label_recall(r, &w->memo, f.s, f.len, &out->val, w->why, sizeof w->why);
 }
 
+/* Which word of its dictionary a cell is an index of; -1: none.  Compared before it becomes an integer: any 64 bits
+ * may be there. */
+static int64_t word_index(const pvi_cells *c, int64_t i)
+{
+    const double index = pvi_cell_number(c, i);
+    return index >= 0 && index < (double)c->words->count ? (int64_t)index : -1;
+}
+
 /* The cell itself, or the word it is an index of. */
 static bool one_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, slot *out)
 {
@@ -112,9 +121,8 @@ static bool one_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64
     if (c->words && !pvi_cell_there(c, i)) {
         c = &empty;
     } else if (c->words) {
-        const bool huge = c->kind == PV_UINT64 && ((const uint64_t *)c->at)[i] > INT64_MAX;
-        const int64_t k = huge ? -1 : (int64_t)pvi_cell_number(c, i);
-        if (k < 0 || k >= c->words->count) {
+        const int64_t k = word_index(c, i);
+        if (k < 0) {
             snprintf(w->why, sizeof w->why, "column \"%s\": an index that is none of its dictionary of %lld values",
                      col->name, (long long)c->words->count);
             return false;
@@ -239,9 +247,8 @@ static void end_run(worker *w, run *g)
 static bool known_word(const pvi_cells *c, int64_t i, slot *out)
 {
     if (!c->word_val || !pvi_cell_there(c, i)) return false;
-    const double index = pvi_cell_number(c, i);
-    if (!(index >= 0 && index < (double)c->words->count)) return false;
-    const int64_t k = (int64_t)index;
+    const int64_t k = word_index(c, i);
+    if (k < 0) return false;
     *out = (slot) { c->word_val[k], c->word_code[k] };
     return c->word_code[k] >= 0;
 }
@@ -255,6 +262,37 @@ static void other_column(worker *w, int64_t column, int64_t k)
         if (!known_word(c, w->b->first + r, &s) && !slow_cell(w, column, r, &s)) return;
         if (label) w->b->seg.y[r] = s.val;
         else put(w->t, w->b, r, k, s);
+    }
+}
+
+/* The id's text: of the cell, or of the word it is an index of. */
+static bool person_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, pvi_id *out)
+{
+    const char *why = NULL;
+    pvi_span f = { w->room, 0 };
+    if (c->words && pvi_cell_there(c, i)) {
+        const int64_t k = word_index(c, i);
+        if (k < 0)
+            return snprintf(w->why, sizeof w->why, "column \"%s\": an index that is none of its dictionary",
+                            col->name),
+                   false;
+        c = c->words;
+        i = k;
+    }
+    const bool real = c->kind == PV_FLOAT32 || c->kind == PV_FLOAT64 || c->kind == PVI_CELL_HALF;
+    if (pvi_cell_there(c, i) && !(real && isnan(pvi_cell_number(c, i)))) f = pvi_cell_text(c, i, w->room, &why);
+    if (!f.s) return snprintf(w->why, sizeof w->why, "column \"%s\": %s", col->name, why), false;
+    if (pvi_dictionary_find(&w->t->sc->missing, f.s, f.len) >= 0) f.len = 0;
+    return pvi_person_id(w->t->job, f.s, f.len, out, w->why, sizeof w->why);
+}
+
+static void person_column(worker *w, int64_t column)
+{
+    for (int64_t r = 0; r < w->b->rows && w->t->job->by_person; r++) {
+        const int64_t i = w->b->first + r;
+        if (person_cell(w, &w->t->sc->column[column], &w->t->cells[column], i, &w->b->seg.person[r])) continue;
+        pvi_block_fail(w->b, i, column, "%s", w->why);
+        return;
     }
 }
 
@@ -299,7 +337,9 @@ static void fill(void *arg, pvi_block *b)
     for (int64_t i = 0; i < t->sc->count; i++) {
         const pvi_column *col = &t->sc->column[i];
         if (t->cells[i].kind == PVI_CELL_NONE || col->type == PVI_COL_IGNORE) continue;
-        if (plain_numbers(col, &t->cells[i])) {
+        if (col->type == PVI_COL_PERSON) {
+            person_column(&w, i);
+        } else if (plain_numbers(col, &t->cells[i])) {
             g.column[g.count++] = i;
             if (g.count == TILE) end_run(&w, &g);
         } else {
@@ -392,7 +432,9 @@ pv_status pvi_table_run(pvi_table *t, int64_t rows, double before, double after)
     pv_status s = PV_OK;
     for (int64_t i = 0; i < t->sc->count && s == PV_OK; i++) {
         const pvi_cells *c = &t->cells[i];
-        if (c->words && c->kind != PVI_CELL_NONE && c->words->count <= rows) s = look_up(t, i);
+        if (c->words && c->kind != PVI_CELL_NONE && c->words->count <= rows &&
+            t->sc->column[i].type != PVI_COL_PERSON)
+            s = look_up(t, i);
     }
     if (s == PV_OK) s = pvi_rounds_run(&t->rounds, rows, before, after);
     free_words(t);
