@@ -37,7 +37,9 @@ int open_model(cli *c, pv_model **out)
 {
     pv_status s = pv_model_load(c->ctx, c->args.words[0], out);
     for (int i = 0; s == PV_OK && i < c->args.n_settings; i++)
-        s = pv_model_set(*out, c->args.settings[i].key, c->args.settings[i].value);
+        if (!(c->cmd->groups & OPT_EVAL && of_budget(c->args.settings[i].key)) &&
+            strcmp(c->args.settings[i].key, "report.registry") != 0)
+            s = pv_model_set(*out, c->args.settings[i].key, c->args.settings[i].value);
     if (s != PV_OK) return fail(c, s);
     c->not_private = !is_private(*out);
     if (c->not_private) note(PV_LOG_WARN, "%s is NOT PRIVATE", c->args.words[0]);

@@ -10,18 +10,21 @@
 const option cli_options[] = {
     { "model", "model", "NAME", "what is fitted", PLAN },
     { "optimizer", "optimizer", "NAME", "how it is fitted", PLAN },
-    { "epsilon", "budget.epsilon", "E", "privacy budget: smaller is more private", PLAN | OPT_COST },
-    { "delta", "budget.delta", "D", "chance that the guarantee may fail, far below 1/rows", PLAN | OPT_COST },
-    { "relation", "budget.relation", "NAME", "what one person can change", PLAN | OPT_ACCT },
-    { "accountant", "accountant", "NAME", "how the cost is computed", PLAN | OPT_ACCT },
+    { "epsilon", "budget.epsilon", "E", "privacy budget: smaller is more private", PLAN | OPT_COST | OPT_EVAL },
+    { "delta", "budget.delta", "D", "chance that the guarantee may fail, far below 1/rows",
+      PLAN | OPT_COST | OPT_EVAL },
+    { "relation", "budget.relation", "NAME", "what one person can change", PLAN | OPT_ACCT | OPT_EVAL },
+    { "accountant", "accountant", "NAME", "how the cost is computed", PLAN | OPT_ACCT | OPT_EVAL },
     { "reg", "reg", "NAME", "penalty on the weights", PLAN },
     { "set", "set", "NAME", "set the weights must lie in", PLAN },
     { "sampler", "sampler", "NAME", "which rows a step looks at", PLAN | OPT_ACCT },
-    { "privacy", "privacy", "on|off", "off: fit without noise; every output says NOT PRIVATE", PLAN },
+    { "privacy", "privacy", "on|off", "off: without noise; every output says NOT PRIVATE", PLAN | OPT_EVAL },
     { "diagnostics", "run.diagnostics", NULL, "report quantities that are NOT PRIVATE, such as the training loss",
       PLAN },
-    { "seed", "run.seed", "N", "repeatable noise for tests: NOT PRIVATE", PLAN | OPT_REPRO },
+    { "seed", "run.seed", "N", "repeatable noise for tests: NOT PRIVATE", PLAN | OPT_REPRO | OPT_EVAL },
     { "rows", "data.rows", "N", "number of rows, instead of counting them", PLAN },
+    { "person", "data.person", "COLUMN", "column that says whose row it is: persons are protected, not rows", PLAN },
+    { "rows-per-person", "data.person_rows", "K", "how many rows of one person count, at most", PLAN },
     { "features", "data.features", "P", "number of columns, instead of measuring it", PLAN },
     { "schema", "data.schema", "FILE", "declares columns, bounds, categories and the label", PLAN | OPT_DATA },
     { "threads", "run.threads", "N", "threads; 0 takes every core", PLAN | OPT_DATA },
@@ -33,23 +36,49 @@ const option cli_options[] = {
     { "epsilon", "budget.epsilon", "E", "where the curve ends; chosen when it is left out", OPT_DRAW },
     { "delta", "budget.delta", "D", "of sbcd, whose curve is epsilon after every pass", OPT_DRAW },
     { "svg", "svg", "FILE", "draw the curve and the errors of every test", OPT_DRAW },
-    { "format", NULL, "NAME", "onnx, npz or safetensors; default: what the file's name ends in", OPT_FORMAT },
+    { "row", "explain.row", "N", "which row of DATA, counted from 1 (1)", OPT_EXPLAIN },
+    { "svg", "explain.svg", "FILE", "draw it", OPT_EXPLAIN },
+    { "csv", "show.csv", NULL, "as CSV", OPT_SHOW },
+    { "public", "schema.public", NULL, "the rows of DATA are public: bounds and values are taken from them",
+      OPT_SCHEMA },
+    { "label", "schema.label", "COLUMN", "the column that is to be predicted", OPT_SCHEMA },
+    { "format", NULL, "NAME", "onnx, onnx-raw, npz, npy or safetensors; default: what the file's name ends in",
+      OPT_FORMAT },
     { "runs", "runs", "N", "runs of every point, instead of the paper's number", OPT_REPRO },
     { "quick", "quick", NULL, "fewer points, rows, runs and steps: minutes instead of hours", OPT_REPRO },
-    { "full", "full", NULL, "also what takes hours: CIFAR-10", OPT_REPRO },
+    { "full", "full", NULL, "without --quick: also CIFAR-10, which takes 13 hours", OPT_REPRO },
     { "holdout", "holdout", "FILE", "labelled rows to measure on; none: the training rows, NOT PRIVATE",
       OPT_COMPARE },
+    { "holdout", "run.holdout", "FILE|SHARE",
+      "labelled rows to measure on along the way, NOT PRIVATE for the people in them; or with --eval-epsilon",
+      OPT_TRAIN },
+    { "eval-epsilon", NULL, "E",
+      "release noisy figures of the rows of --holdout, a file or a share of DATA, in the end", OPT_TRAIN },
+    { "trained-on", "data.trained_on", "FILE", "the file that was trained on: says how many persons are in both",
+      OPT_EVAL },
+    { "threshold", "predict.threshold", "P", "two classes: the chance above which the second is predicted (0.5)",
+      OPT_DECIDE },
+    { "cost", "predict.cost", "A,B", "instead: what a false alarm and a miss cost; the threshold is A/(A + B)",
+      OPT_DECIDE },
+    { "by", NULL, "COLUMN", "measures of every value of a category as well; --json: those alone", OPT_EVAL },
+    { "keep", NULL, "A,B", "columns of DATA in front of the scores, by name", OPT_PREDICT },
+    { "append", NULL, NULL, "every column of DATA in front of the scores", OPT_PREDICT },
     { "repeats", "repeats", "N", "runs of every combination (5)", OPT_COMPARE },
     { "pairs", "pairs", NULL, "lists go together value by value, instead of every combination", OPT_COMPARE },
-    { "jobs", "jobs", "N", "runs at the same time; left out: one for each core", OPT_COMPARE },
+    { "jobs", "jobs", "N", "runs at the same time; left out: one for each core", OPT_COMPARE | OPT_REPRO },
     { "fresh", "fresh", NULL, "do recorded runs again; what they cost still counts", OPT_COMPARE },
     { "many", "many", NULL, "more than 10,000 runs are meant", OPT_COMPARE },
     { "tree", "tree", "FOLDER", "the source tree of privet; left out: the current folder", OPT_TREE },
+    { "measures", NULL, "FILE", "curves along the run, from the file that run.log named; NOT PRIVATE", OPT_PAGE },
+    { "evaluation", NULL, "FILE", "figures that privet eval --epsilon released: the certificate it wrote", OPT_PAGE },
+    { "registry", "report.registry", NULL, "print what registries and checklists ask, as JSON, instead of a page",
+      OPT_PAGE },
     { "markdown", "markdown", NULL, "of a folder of results: a text instead of a page", OPT_PAGE },
     { "exact", NULL, NULL, "exact figures and counts of DATA, not rounded ones: not for passing on", OPT_PAGE },
     { "out", NULL, "FILE", "where the result goes (a model: model.pvt; a folder: results, of compare: compare)",
       OPT_OUT },
     { "certificate", NULL, "FILE", "write the certificate to a file of its own", OPT_CERT },
+    { "bounds", NULL, NULL, "also show what the papers' theorems promise for such a plan", OPT_BOUNDS },
     { "json", NULL, NULL, "print one JSON object", OPT_JSON },
     { "quiet", NULL, NULL, "no notes and no progress bar", OPT_QUIET },
     { "help", NULL, NULL, "this text", OPT_ALWAYS },
@@ -81,7 +110,8 @@ const char *nearest(const char *word, word_at at, const void *list)
     const char *best = NULL, *w;
     int best_d = (int)strlen(word) / 3 + 2; /* further away than this is no suggestion */
     for (int i = 0; (w = at(list, i)) != NULL; i++) {
-        const int d = distance(word, w);
+        const bool begun = strlen(word) >= 3 && strncmp(word, w, strlen(word)) == 0; /* --eps */
+        const int d = begun ? 1 : distance(word, w);
         if (d < best_d && 2 * d <= (int)strlen(word)) { /* foo is not a slip of box */
             best_d = d;
             best = w;
@@ -164,9 +194,14 @@ static const char **own_value(args *a, const option *o)
 {
     if (o->key) return NULL;
     if (strcmp(o->name, "out") == 0) return &a->out;
+    if (strcmp(o->name, "eval-epsilon") == 0) return &a->eval_epsilon;
+    if (strcmp(o->name, "measures") == 0) return &a->measures;
+    if (strcmp(o->name, "evaluation") == 0) return &a->evaluation;
     if (strcmp(o->name, "certificate") == 0) return &a->certificate;
     if (strcmp(o->name, "config") == 0) return &a->config;
     if (strcmp(o->name, "dump-config") == 0) return &a->dump_config;
+    if (strcmp(o->name, "by") == 0) return &a->by;
+    if (strcmp(o->name, "keep") == 0) return &a->keep;
     return strcmp(o->name, "format") == 0 ? &a->format : NULL;
 }
 
@@ -178,6 +213,8 @@ static void store(args *a, const option *o, const char *value)
     else if (strcmp(o->name, "json") == 0) a->json = true;
     else if (strcmp(o->name, "quiet") == 0) a->quiet = true;
     else if (strcmp(o->name, "exact") == 0) a->exact = true;
+    else if (strcmp(o->name, "bounds") == 0) a->bounds = true;
+    else if (strcmp(o->name, "append") == 0) a->append = true;
     else if (strcmp(o->name, "help") == 0) a->help = true;
 }
 
@@ -240,12 +277,15 @@ static bool same_file(const char *a, const char *b)
 /* No output may be an input, or another output: a table, a model or a budget would be gone. */
 static int check_outputs(const command *cmd, const args *a)
 {
-    const char *svg = NULL; /* the one setting that is an output */
-    for (int k = 0; k < a->n_settings && (cmd->groups & OPT_DRAW); k++)
-        if (strcmp(a->settings[k].key, "svg") == 0) svg = a->settings[k].value;
-    const char *const out[] = { a->out, a->certificate, a->dump_config, svg };
-    static const char *const names[] = { "--out", "--certificate", "--dump-config", "--svg" };
-    for (int i = 0; i < 4; i++) {
+    const char *svg = NULL, *log = NULL; /* the settings that are outputs */
+    for (int k = 0; k < a->n_settings; k++) {
+        if ((cmd->groups & OPT_DRAW) && strcmp(a->settings[k].key, "svg") == 0) svg = a->settings[k].value;
+        if ((cmd->groups & OPT_EXPLAIN) && strcmp(a->settings[k].key, "explain.svg") == 0) svg = a->settings[k].value;
+        if (strcmp(a->settings[k].key, "run.log") == 0) log = a->settings[k].value;
+    }
+    const char *const out[] = { a->out, a->certificate, a->dump_config, svg, log };
+    static const char *const names[] = { "--out", "--certificate", "--dump-config", "--svg", "run.log" };
+    for (int i = 0; i < 5; i++) {
         if (!out[i] || strcmp(out[i], "-") == 0) continue;
         for (int k = 0; k < i; k++)
             if (out[k] && same_file(out[i], out[k]))
@@ -254,9 +294,10 @@ static int check_outputs(const command *cmd, const args *a)
             if (same_file(out[i], a->words[k]))
                 return usage("%s %s is an input; name another file", names[i], out[i]);
         for (int k = 0; k < a->n_settings; k++)
-            if (a->settings[k].value != svg && same_file(out[i], a->settings[k].value))
+            if (a->settings[k].value != svg && a->settings[k].value != log && same_file(out[i], a->settings[k].value))
                 return usage("%s %s is an input; name another file", names[i], out[i]);
-        if (a->config && same_file(out[i], a->config))
+        if ((a->config && same_file(out[i], a->config)) || (a->measures && same_file(out[i], a->measures)) ||
+            (a->evaluation && same_file(out[i], a->evaluation)))
             return usage("%s %s is an input; name another file", names[i], out[i]);
     }
     return EXIT_DONE;
@@ -268,7 +309,8 @@ static int check_words(const command *cmd, const args *a)
     if (a->n_words > cmd->max_words)
         return usage("unexpected argument %s; usage: privet %s %s", a->words[cmd->max_words], cmd->name, cmd->words);
     if (a->n_words < cmd->min_words) return usage("%s needs more: privet %s %s", cmd->name, cmd->name, cmd->words);
-    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH | OPT_REPRO | OPT_TREE)))
+    if (a->n_settings && !(cmd->groups & (OPT_PLAN | OPT_DATA | OPT_ACCT | OPT_SYNTH | OPT_REPRO | OPT_TREE |
+                                          OPT_EXPLAIN | OPT_SCHEMA | OPT_SHOW)))
         return usage("%s takes no settings, but got %s=%s", cmd->name, a->settings[0].key, a->settings[0].value);
     const int code = check_twice(a);
     return code == EXIT_DONE ? check_outputs(cmd, a) : code;

@@ -29,7 +29,15 @@ enum {                /* which commands know an option */
        OPT_COST = 8192u,   /* account, calibrate: a budget                           */
        OPT_GROUP = 16384u, /* account alone                                          */
        OPT_COMPARE = 32768u,
-       OPT_TREE = 65536u /* works on a source tree */
+       OPT_TREE = 65536u,    /* works on a source tree */
+       OPT_TRAIN = 131072u,  /* train alone */
+       OPT_BOUNDS = 262144u, /* plan alone */
+       OPT_EVAL = 524288u,   /* eval alone */
+       OPT_EXPLAIN = 1048576u,
+       OPT_SCHEMA = 2097152u,
+       OPT_PREDICT = 4194304u, /* predict alone */
+       OPT_SHOW = 8388608u,
+       OPT_DECIDE = 16777216u /* predicts one of two classes */
 };
 typedef struct option {
     const char *name;
@@ -48,8 +56,9 @@ typedef struct args {   /* everything borrowed from argv, but the arrays */
     int n_words;
     setting *settings; /* owned: in the order given */
     int n_settings;
-    const char *out, *certificate, *config, *dump_config, *format;
-    bool json, quiet, help, exact;
+    const char *out, *certificate, *config, *dump_config, *format, *measures, *evaluation, *by, *eval_epsilon;
+    const char *keep;
+    bool json, quiet, help, exact, bounds, append;
 } args;
 
 /* ---- commands (main.c) --------------------------------------------------------------------- */
@@ -79,6 +88,9 @@ int cmd_eval(cli *c);
 int cmd_plan(cli *c);
 int cmd_verify(cli *c);
 int cmd_export(cli *c);
+int cmd_explain(cli *c);
+int cmd_schema(cli *c);
+int cmd_show(cli *c);
 int cmd_list(cli *c);
 int cmd_account(cli *c);
 int cmd_calibrate(cli *c);
@@ -124,27 +136,18 @@ void signals_context(pv_ctx *ctx); /* whose temporary files a signal removes; NU
 void signals_phase(phase p);       /* what an interruption would mean now */
 
 /* ---- files (files.c) -------------------------------------------------------------------------------- */
-int read_text(const char *path, char **text, size_t *len); /* free() it; exit code */
-int check_writable(const char *path);                      /* before anything is spent; exit code */
+int read_text(const char *path, char **text, size_t *len); /* settings; free() it; exit code */
+int read_text_of(const char *path, size_t limit, const char *what, char **text, size_t *len);
+int check_writable(const char *path); /* before anything is spent; exit code */
 /* Whether a file that is there may be written over: it has `mark` near its beginning, so the same command made it.
  * Otherwise EXIT_USAGE, and `advice` ends the message. */
 int check_own(const char *path, const char *mark, const char *advice);
+void csv_text(FILE *f, const char *s); /* a cell: in quotes where it needs them */
 
 /* ---- settings shared by train and plan (apply.c) ----------------------------------------------------- */
 int make_plan(cli *c, const char *data, pv_plan **out);
 int open_model(cli *c, pv_model **out); /* the first word, with the settings given; warns if NOT PRIVATE */
 int dump_settings(cli *c, pv_plan *plan);
-
-/* ---- one run, measured (runner.c): shared by compare and reproduce ------------------------------------- */
-typedef struct outcome { /* NULL: the run did not get so far */
-    char *summary, *metrics, *certificate;
-    double seconds; /* of the processor, from the first step of training to the last */
-} outcome;
-/* Trains, and measures on the rows of `test`; `model` is a file for the meantime. */
-pv_status run_measured(cli *c, pv_plan *plan, const char *test, const char *model, outcome *out);
-void outcome_free(cli *c, outcome *out);
-bool runner_progress(const char *what); /* for callbacks of progress: keeps the time; true once, as training begins */
-double runner_clock(void);              /* processor seconds */
 
 /* ---- JSON written by the library, read for display (json_view.c) ----------------------------------------- */
 typedef struct jv { /* a slice of valid JSON text; p NULL: absent */
@@ -161,12 +164,39 @@ double jv_num(jv v); /* NAN if it is not a number; "inf" is */
 bool jv_true(jv v);
 const char *jv_str(jv v, char *buf, size_t cap); /* unescaped, or the token; "" when absent */
 
+char *jv_text(jv object, const char *key); /* the JSON of a value as it stands, free() it; "" when absent */
+
+/* ---- what several runs cost together (ledger.c) ------------------------------------------------------------ */
+typedef struct ledger_entry {
+    char *events; /* owned: as text */
+    long count;
+} ledger_entry;
+typedef struct ledger { /* .covered = INFINITY to begin with */
+    ledger_entry *at;   /* owned */
+    int n;
+    double delta, draws, covered; /* the largest delta; shares for draws, and up to which epsilon they are enough */
+    bool persons, rows;           /* that runs protect */
+} ledger;
+typedef struct ledger_run { /* one of them, or several alike */
+    long times;
+    double delta, draws, covered;
+    bool person;
+} ledger_run;
+bool events_private(jv events);
+int ledger_add(ledger *l, jv object, const char *key, const ledger_run *run); /* events are object's key; its entry */
+void ledger_ask(const ledger *l, FILE *f, const char *relation,
+                double delta); /* members of a request to pv_account */
+void ledger_free(ledger *l);
+int account_files(cli *c); /* account_files.c: of the words, which name models or certificates */
+
 /* ---- questions about events (request.c, curve_svg.c) ---------------------------------------------------- */
 char *make_request(const cli *c, const char *mechanism);  /* free() it; mechanism when none is named */
 const char *setting_value(const cli *c, const char *key); /* the last one given; NULL: none */
 char *curve_svg(jv curve);                                /* free() it */
 char *epochs_svg(jv epochs);                              /* free() it */
-void draw_delta(FILE *f, jv curve, double x, double y);   /* one panel each, at a place of the picture */
+/* Of what run.log wrote, for the model with these weights; free() it. */
+int measures_svg(const char *path, const char *weights_digest, char **svg);
+void draw_delta(FILE *f, jv curve, double x, double y); /* one panel each, at a place of the picture */
 void draw_tests(FILE *f, jv curve, double x, double y);
 
 /* ---- plots (plot.c): open, marks, lines, close ----------------------------------------------------------- */
@@ -190,9 +220,21 @@ void plot_diamond(const plot *p, double x, double y, int series);
 void plot_key(const plot *p, int row, bool right, int series, const char *label);
 void plot_key_cross(const plot *p, int row, bool right, const char *label);
 void plot_key_diamond(const plot *p, int row, bool right, const char *label);
+void plot_zero(const plot *p);
+void plot_noise(const plot *p, double sd);
 void plot_diagonal(const plot *p, bool falling);
 void plot_text(const plot *p, double x, double y, const char *anchor, const char *text);
 void plot_close(const plot *p);
+
+/* ---- what columns add to a score (effects_svg.c, effects_page.c): of pv_model_curves and pv_model_explain ------ */
+enum { EFFECT_CLASSES = 6 };                              /* no more are drawn */
+const char *effect_at(bool date, double v, char out[40]); /* a value of a number or a date */
+void draw_effect(FILE *f, jv effects, jv column);
+char *effects_svg(jv effects); /* free() it */
+char *parts_svg(jv parts);     /* free() it */
+void effects_page(FILE *f, jv effects);
+void effect_words(jv effects, jv column, char *out, size_t cap); /* what a curve does, for people */
+const char *score_words(jv effects, char *out, size_t cap);      /* log odds of "yes" */
 
 /* ---- axes (axis.c): widen by every value, settle, mark ---------------------------------------------------- */
 typedef struct axis {
@@ -207,16 +249,21 @@ void axis_mark(const plot *p, const axis *a, axis_marker mark_at);
 
 /* ---- report (html.c, figures.c) -------------------------------------------------------------------------------- */
 typedef struct findings { /* what a report is made of; p NULL: not there */
-    jv certificate, verification, curve, metrics, schema;
+    jv certificate, verification, curve, metrics, schema, effects;
+    const pv_model *model;
+    jv evaluation;                      /* what verify says of the certificate of one */
     const char *model_file, *data_file; /* without folders: a page is passed on */
+    const char *measures;               /* curves along the run as SVG; NULL: none */
     bool exact;                         /* show figures of the rows as they are, not rounded */
 } findings;
-char *report_html(const findings *r); /* free() it */
+char *report_html(const findings *r);   /* free() it */
+void registry_entry(const findings *r); /* on stdout (registry_entry.c) */
 void html_begin(FILE *f, const char *kind, const char *what);
-void html_put(FILE *f, const char *text); /* escaped */
-void html_value(FILE *f, jv v);           /* a string, number or word, escaped; nothing when absent */
-void figures(FILE *f, const findings *r); /* figures.c: how good on labelled rows */
-void figures_json(const findings *r);     /* the same numbers as one JSON object on stdout, or null */
+void html_put(FILE *f, const char *text);          /* escaped */
+void html_value(FILE *f, jv v);                    /* a string, number or word, escaped; nothing when absent */
+void figures(FILE *f, const findings *r);          /* figures.c: how good on labelled rows */
+void released_figures(FILE *f, const findings *r); /* the same, from an evaluation that was released */
+void figures_json(const findings *r);              /* the same numbers as one JSON object on stdout, or null */
 
 /* ---- results for people (show.c) ------------------------------------------------------------------------ */
 void row(const char *label, const char *fmt, ...) CLI_PRINTF(2, 3); /* aligned pair on stdout */
@@ -227,11 +274,24 @@ void print_json(const char *json);
 void print_pairs(const char *const *pairs); /* key, text, key, text, NULL as one JSON object */
 void json_text(const char *key,
                const char *text); /* "key": "text" of an object; key NULL: the text alone; text NULL: null */
-void json_number(const char *key, double x);   /* the same; null unless it is finite */
-void show_run(jv v);                           /* a plan's cost or a run's summary              */
-void show_strength(jv v);                      /* what its epsilon and delta mean               */
-void show_metrics(jv v);                       /* cmd_eval.c                                    */
-int show_settings(cli *c, const char *prefix); /* cmd_list.c: the keys that start so; NULL: all */
+void json_number(const char *key, double x); /* the same; null unless it is finite */
+/* "people" of a plan's cost or a verification: epsilon for somebody with several rows; empty where there is none. */
+const char *people_words(jv people, char *out, size_t cap);
+void show_counted(jv v);  /* rows, if they were counted with noise    */
+void show_run(jv v);      /* a plan's cost or a run's summary              */
+void show_strength(jv v); /* what its epsilon and delta mean               */
+void show_metrics(jv v);  /* cmd_eval.c                                    */
+void show_confusion(jv v);
+/* noisy_figures.c: figures released with noise */
+bool of_budget(const char *key); /* a setting of what a release may cost */
+bool has_budget(const cli *c);
+void show_noisy(jv v);
+/* Of the rows of `path`, or of those that the run held out.  json: goes there instead of the screen, unless NULL. */
+int evaluate(cli *c, pv_model *m, const pv_result *of, const char *path, const pv_plan *budget,
+             const char *certificate, char **json);
+int eval_private(cli *c, pv_model *m);
+void show_evaluation(jv v, const char *certificate); /* NULL: none was written */
+int show_settings(cli *c, const char *prefix);       /* cmd_list.c: the keys that start so; NULL: all */
 void setting_range(jv p, char out[96]);
 const char *setting_default(jv p, char *out, size_t cap);
 #endif

@@ -38,8 +38,15 @@ static void show(jv v)
     show_assumptions(jv_get(v, "assumptions"));
 }
 
+/* Names of mechanisms have neither dots nor slashes. */
+static bool names_files(const args *a)
+{
+    return a->n_words > 1 || (a->n_words == 1 && strpbrk(a->words[0], "./"));
+}
+
 int cmd_account(cli *c)
 {
+    if (names_files(&c->args)) return account_files(c);
     char *json, *request = make_request(c, NULL);
     const pv_status s = pv_account(c->ctx, request, &json);
     free(request);

@@ -15,6 +15,7 @@ typedef struct demo {
     double accuracy[2], log_loss[2], auc[2]; /* private, not private */
     double epsilon, delta;
     char relation[32], strength[32];
+    double patients, stays; /* who trained it; stays of one that count, at most */
 } demo;
 
 static void paths(demo *d, const char *folder)
@@ -84,6 +85,8 @@ static pv_status private_part(demo *d)
     fflush(stdout);
     pv_status s = train(d, true, &summary);
     if (s != PV_OK) return s;
+    d->patients = jv_num(jv_get((jv) { summary }, "persons"));
+    d->stays = jv_num(jv_get((jv) { summary }, "rows_per_person"));
     if (told) show_run((jv) { summary });
     pv_string_free(d->c->ctx, summary);
     if (told) printf("\n$ %s verify %s\n", d->c->program, d->model);
@@ -113,7 +116,8 @@ static pv_status comparison(demo *d)
 static void show_comparison(const demo *d)
 {
     char n[40];
-    printf("\nOn %s rows it has not seen, next to the same fit without noise (privacy=off, NOT PRIVATE):\n",
+    printf("\nPatients come back: the guarantee is for a patient with all of their stays, not for one stay.\n");
+    printf("\nOn %s stays of other patients, next to the same fit without noise (privacy=off, NOT PRIVATE):\n",
            with_commas(HELD_OUT, n));
     printf("%-12s %10s %12s\n", "", "epsilon 1", "NOT PRIVATE");
     printf("%-12s %10.4f %12.4f\n", "accuracy", d->accuracy[0], d->accuracy[1]);
@@ -133,7 +137,7 @@ static void next(const demo *d, double seconds)
     printf("\nTry next:\n");
     printf("  %s eval %s %s\n", program, d->model, d->test);
     printf("  %s predict %s %s --out scores.csv\n", program, d->model, d->test);
-    printf("  %s plan --rows %d --features 20 --epsilon 0.1\n", program, ROWS);
+    printf("  %s plan %s --schema %s --epsilon 0.1\n", program, d->train, d->schema);
     printf("  %s list optimizer\n", program);
 }
 
@@ -155,6 +159,8 @@ static void as_json(const demo *d, const char *folder, double seconds)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         printf("  "), json_text(files[i][0], files[i][1]), puts(",");
     printf("  \"rows\": %d,\n  \"heldout_rows\": %d,\n  \"verified\": true,\n  ", ROWS, HELD_OUT);
+    json_number("patients", d->patients), printf(",\n  ");
+    json_number("stays_per_patient", d->stays), printf(",\n  ");
     json_number("epsilon", d->epsilon), printf(",\n  ");
     json_number("delta", d->delta), printf(",\n  ");
     json_text("relation", d->relation), printf(",\n  ");
@@ -179,7 +185,8 @@ int cmd_demo(cli *c)
     pv_status s = pv_demo_data(c->ctx, folder, SEED, ROWS, HELD_OUT);
     if (s != PV_OK) return fail(c, s);
     if (!c->args.json)
-        printf("A table of %s made-up hospital stays in %s, and %s more to test on: who comes back within 30 days?\n",
+        printf("A table of %s made-up hospital stays in %s, several of some patients, and %s stays of others to test "
+               "on:\nwho comes back within 30 days?\n",
                with_commas(ROWS, n1), folder, with_commas(HELD_OUT, n2));
     s = private_part(&d);
     if (s == PV_OK) s = comparison(&d);

@@ -117,6 +117,10 @@ static void man_rest(void)
     puts(".nf\nprivet train people.csv \\-\\-schema people.json \\-\\-epsilon 1 \\-\\-out model.pvt\n"
          "privet verify model.pvt\nprivet eval model.pvt heldout.csv\n"
          "privet plan \\-\\-rows 50000 \\-\\-features 20 \\-\\-epsilon 0.5\n.fi");
+    section("SEE ALSO");
+    puts(
+        "The pages under share/doc/privet/docs of the installation: README.md says which answers what, reproduce.md\n"
+        "finds every theorem, algorithm, table and figure of the papers that privet implements.");
 }
 
 int cmd_man(cli *c)

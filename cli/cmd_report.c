@@ -63,10 +63,29 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* What verify says of the certificate of an evaluation, which must be of this model. */
+static int read_evaluation(cli *c, const char *certificate, char **json)
+{
+    char own[80], other[80];
+    const char *path = c->args.evaluation;
+    if (!path) return EXIT_DONE;
+    const pv_status s = pv_verify(c->ctx, path, json);
+    if (s != PV_OK) return fail(c, s);
+    const jv e = jv_get((jv) { *json }, "evaluation");
+    if (!e.p)
+        return complain(EXIT_INPUT,
+                        "%s: no evaluation: privet eval MODEL DATA --epsilon E --certificate FILE writes one", path);
+    jv_str(jv_get((jv) { certificate }, "weights_digest"), own, sizeof own);
+    if (strcmp(own, jv_str(jv_get(e, "weights_digest"), other, sizeof other)) != 0)
+        return complain(EXIT_INPUT, "%s: an evaluation of another model than %s", path, c->args.words[0]);
+    return EXIT_DONE;
+}
+
 static int report(cli *c, pv_model *m, const char *out)
 {
     const char *certificate = NULL, *schema = NULL, *data = c->args.n_words > 1 ? c->args.words[1] : NULL;
-    char *verified = NULL, *metrics = NULL, *curve = NULL;
+    char *verified = NULL, *metrics = NULL, *curve = NULL, *along = NULL, *effects = NULL, *evaluation = NULL;
+    char digest[80];
     int code = EXIT_DONE;
     pv_status s = pv_model_certificate(m, &certificate);
     if (s == PV_OK) s = pv_model_schema(m, &schema);
@@ -74,13 +93,34 @@ static int report(cli *c, pv_model *m, const char *out)
     if (s == PV_OK && data) s = pv_model_eval(m, data, &metrics);
     progress_clear();
     if (s == PV_OK) curve = curve_of(c, (jv) { certificate });
-    const findings r = { { certificate }, { verified }, { curve },
-                         { metrics },     { schema },   file_name(c->args.words[0]),
-                         file_name(data), c->args.exact };
-    code = s == PV_OK ? write_page(c, &r, out) : fail(c, s);
+    if (s == PV_OK && pv_model_curves(m, &effects) != PV_OK) effects = NULL; /* a model without curves */
+    if (s == PV_OK && c->args.measures)
+        code = measures_svg(c->args.measures,
+                            jv_str(jv_get((jv) { certificate }, "weights_digest"), digest, sizeof digest), &along);
+    if (s == PV_OK && code == EXIT_DONE) code = read_evaluation(c, certificate, &evaluation);
+    const findings r = {
+        .certificate = { certificate },
+        .verification = { verified },
+        .curve = { curve },
+        .metrics = { metrics },
+        .schema = { schema },
+        .effects = { effects },
+        .model = m,
+        .evaluation = { evaluation },
+        .model_file = file_name(c->args.words[0]),
+        .data_file = file_name(data),
+        .measures = along,
+        .exact = c->args.exact,
+    };
+    if (s != PV_OK) code = fail(c, s);
+    if (code == EXIT_DONE && setting_value(c, "report.registry")) notes_flush(), registry_entry(&r);
+    else if (code == EXIT_DONE) code = write_page(c, &r, out);
+    free(along);
     pv_string_free(c->ctx, verified);
     pv_string_free(c->ctx, metrics);
     pv_string_free(c->ctx, curve);
+    pv_string_free(c->ctx, effects);
+    pv_string_free(c->ctx, evaluation);
     return code;
 }
 
@@ -92,13 +132,16 @@ int cmd_report(cli *c)
     const char *out = c->args.out ? c->args.out : text ? "report.md" : "report.html";
     const bool results = stat(c->args.words[0], &st) == 0 && S_ISDIR(st.st_mode);
     int code = EXIT_DONE;
-    if (!c->args.out)
+    const bool entry = setting_value(c, "report.registry") != NULL; /* goes to the screen */
+    if (!c->args.out && !entry)
         code = check_own(out,
                          text      ? " of five papers"
                          : results ? "<title>Results: "
                                    : "<title>Privacy report: ",
                          "name the page with --out");
-    if (code == EXIT_DONE) code = check_writable(out);
+    if (entry && (results || text || c->args.out || c->args.n_words > 1))
+        return usage("--registry prints the entry of a model: privet report MODEL --registry");
+    if (code == EXIT_DONE && !entry) code = check_writable(out);
     if (code == EXIT_DONE && results) return results_page(c, c->args.words[0], out, text);
     if (code == EXIT_DONE && c->args.exact && c->args.n_words < 2)
         return usage("--exact is about figures on labelled rows; name them: privet report MODEL DATA --exact");

@@ -207,16 +207,112 @@ static bool caution(FILE *f, const findings *r)
     }
     if (r->exact)
         fputs("<strong class=\"none\">Exact figures, not for passing on</strong>: they are computed from these rows "
-              "without noise, and no guarantee covers them. Whoever knows all of these rows but one can work out "
+              "without noise, NOT PRIVATE, and no guarantee covers them. Whoever knows all of these rows but one can "
+              "work out "
               "from them what that one's label is.</p>\n",
               f);
     else
-        fputs("The figures are computed from these rows without noise, and <strong>the guarantee does not cover "
-              "them</strong>: if these rows are private as well, each figure gives a little of them away. They are "
+        fputs("<strong class=\"none\">NOT PRIVATE</strong>: the figures are computed from these rows without noise, "
+              "and <strong>the guarantee does not cover them</strong>: if these rows are private as well, each "
+              "figure gives a little of them away. They are "
               "rounded, shares to steps that hold at least ten rows, and what is about fewer than 200 rows is left "
               "out; that makes it hard to work out a single row, but it is no proof.</p>\n",
               f);
     return true;
+}
+
+/* ---- figures that were released with noise ------------------------------------------------------------------- */
+
+static const struct {
+    const char *key, *name, *meaning;
+} noisy[] = {
+    { "accuracy", "accuracy", "share predicted correctly" },
+    { "majority", "baseline", "always predicting the most frequent class" },
+    { "auc", "AUC", "1 is perfect, 0.5 is guessing" },
+    { "precision", "precision", "share of those predicted positive that are positive" },
+    { "recall", "recall", "share of positives that are predicted positive" },
+};
+
+static void interval_cells(FILE *f, jv x, int digits)
+{
+    const double value = jv_num(jv_get(x, "value"));
+    if (isnan(value)) fputs("<td class=\"n\">unknown</td>", f);
+    else fprintf(f, "<td class=\"n\">%.*f</td>", digits, value);
+    fprintf(f, "<td class=\"n\">%.*f to %.*f</td>", digits, jv_num(jv_get(x, "low")), digits,
+            jv_num(jv_get(x, "high")));
+}
+
+/* As the model calls it. */
+static void class_head(FILE *f, const findings *r, int k, const char *attributes)
+{
+    const char *name = "";
+    if (pv_model_class(r->model, k, &name) != PV_OK) name = "";
+    fprintf(f, "<th%s>", attributes);
+    html_put(f, name);
+    fputs("</th>", f);
+}
+
+static void noisy_matrix(FILE *f, const findings *r, jv m)
+{
+    int i = 0;
+    fprintf(f,
+            "<h3>Confusion matrix</h3>\n<p>Noisy counts, each give or take %.0f (95&nbsp;%%).</p>\n<div "
+            "class=\"box\"><table>\n<tr><th>true \\ predicted</th>",
+            jv_num(jv_get(m, "plus_minus")));
+    for (jv_iter it = jv_begin(jv_get(m, "classes")); jv_next(&it); i++) class_head(f, r, i, " class=\"n\"");
+    fputs("</tr>\n", f);
+    i = 0;
+    for (jv_iter line = jv_begin(jv_get(m, "true_by_predicted")); jv_next(&line); i++) {
+        int k = 0;
+        char n[40];
+        fputs("<tr>", f);
+        class_head(f, r, i, "");
+        for (jv_iter it = jv_begin(line.value); jv_next(&it); k++)
+            fprintf(f, "<td class=\"n%s\">%s</td>", i == k ? " hit" : "", with_commas(jv_num(it.value), n));
+        fputs("</tr>\n", f);
+    }
+    fputs("</table></div>\n", f);
+}
+
+static void noisy_calibration(FILE *f, jv list)
+{
+    fputs("<h3>Calibration</h3>\n<p>Of those whose predicted chance lies in a range, the share that came true.</p>\n"
+          "<div class=\"box\"><table>\n<tr><th>predicted</th><th class=\"n\">of all</th><th "
+          "class=\"n\">observed</th><th class=\"n\">95&nbsp;% interval</th></tr>\n",
+          f);
+    for (jv_iter it = jv_begin(list); jv_next(&it);) {
+        fprintf(f, "<tr><th>%.3f to %.3f</th><td class=\"n\">%.1f&nbsp;%%</td>", jv_num(jv_get(it.value, "from")),
+                jv_num(jv_get(it.value, "to")), 100.0 * jv_num(jv_get(it.value, "share/value")));
+        interval_cells(f, jv_get(it.value, "observed"), 3);
+        fputs("</tr>\n", f);
+    }
+    fputs("</table></div>\n", f);
+}
+
+void released_figures(FILE *f, const findings *r)
+{
+    const jv v = r->evaluation, e = jv_get(v, "evaluation");
+    char eps[40], delta[40], n[40];
+    if (!e.p) return;
+    const jv persons = jv_get(v, "persons");
+    fprintf(
+        f,
+        "<h2>How good, as released</h2>\n<p>Measured on %s %s that an evaluation of its own protects: "
+        "<strong>epsilon %s at delta %s</strong>, recomputed for this page from its certificate. The figures have "
+        "noise; intervals are 95&nbsp;%% for that noise.</p>\n<div class=\"box\"><table>\n",
+        with_commas(jv_num(persons.p ? persons : jv_get(v, "rows")), n), persons.p ? "persons" : "rows",
+        cost_text(jv_num(jv_get(v, "epsilon")), eps), cost_text(jv_num(jv_get(v, "delta")), delta));
+    fputs("<tr><th>figure</th><th class=\"n\">value</th><th class=\"n\">95&nbsp;% interval</th><th></th></tr>\n", f);
+    for (size_t i = 0; i < sizeof noisy / sizeof *noisy; i++) {
+        const jv x = jv_get(e, noisy[i].key);
+        if (!x.p) continue;
+        fprintf(f, "<tr><th>%s</th>", noisy[i].name);
+        interval_cells(f, x, 4);
+        fprintf(f, "<td>%s</td></tr>\n", noisy[i].meaning);
+    }
+    fputs("</table></div>\n", f);
+    noisy_matrix(f, r, jv_get(e, "confusion"));
+    noisy_calibration(f, jv_get(e, "calibration"));
 }
 
 void figures(FILE *f, const findings *r)

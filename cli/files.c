@@ -11,28 +11,42 @@
 
 enum { CONFIG_LIMIT = 1 << 20 };
 
-int read_text(const char *path, char **text, size_t *len)
+/* All of it and a 0, in memory that grows with what is there. */
+static int read_stream(FILE *f, const char *path, size_t limit, const char *what, char **text, size_t *len)
+{
+    for (size_t cap = 0; !feof(f);) {
+        if (*len == cap) {
+            cap = cap ? 2 * cap : 1 << 16;
+            char *more = realloc(*text, cap + 1);
+            if (!more) return complain(EXIT_INTERNAL, "out of memory");
+            *text = more;
+        }
+        *len += fread(*text + *len, 1, cap - *len, f);
+        if (ferror(f)) return complain(EXIT_INPUT, "%s: %s", path, strerror(errno));
+        if (*len > limit) return complain(EXIT_INPUT, "%s: more than %zu MB, not %s", path, limit >> 20, what);
+    }
+    (*text)[*len] = '\0';
+    return EXIT_DONE;
+}
+
+int read_text_of(const char *path, size_t limit, const char *what, char **text, size_t *len)
 {
     struct stat st;
     *text = NULL;
     *len = 0;
     FILE *f = fopen(path, "rb");
     if (!f) return complain(EXIT_INPUT, "%s: %s", path, strerror(errno));
-    char *buf = NULL;
-    int code = EXIT_DONE;
-    if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
-        code = complain(EXIT_INPUT, "%s: is a directory, a file is needed", path);
-    } else if (!(buf = malloc(CONFIG_LIMIT + 1))) {
-        code = complain(EXIT_INTERNAL, "out of memory");
-    } else {
-        *len = fread(buf, 1, CONFIG_LIMIT + 1, f);
-        if (ferror(f)) code = complain(EXIT_INPUT, "%s: %s", path, strerror(errno));
-        else if (*len > CONFIG_LIMIT) code = complain(EXIT_INPUT, "%s: more than 1 MB, not a file of settings", path);
-    }
+    const int code = fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)
+                         ? complain(EXIT_INPUT, "%s: is a directory, a file is needed", path)
+                         : read_stream(f, path, limit, what, text, len);
     fclose(f);
-    if (code == EXIT_DONE) *text = buf;
-    else free(buf);
+    if (code != EXIT_DONE) free(*text), *text = NULL;
     return code;
+}
+
+int read_text(const char *path, char **text, size_t *len)
+{
+    return read_text_of(path, CONFIG_LIMIT, "a file of settings", text, len);
 }
 
 /* Makes a file beside the path, as writing it will, and removes it again: access() knows nothing of file systems that
@@ -83,4 +97,18 @@ int check_writable(const char *path)
     if (why == ENOENT && access(folder, F_OK) == 0)
         return complain(EXIT_INPUT, "%s: cannot be written: %s takes no new files", path, folder);
     return complain(EXIT_INPUT, "%s: cannot be written: %s: %s", path, folder, strerror(why));
+}
+
+void csv_text(FILE *f, const char *s)
+{
+    if (!strpbrk(s, ",\"\n\r")) {
+        fputs(s, f);
+        return;
+    }
+    fputc('"', f);
+    for (; *s; s++) {
+        if (*s == '"') fputc('"', f);
+        fputc(*s, f);
+    }
+    fputc('"', f);
 }

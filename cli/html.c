@@ -31,7 +31,8 @@ static const char style[] =
     "th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right}td.hit{font-weight:700}\n"
     ".pair{display:flex;flex-wrap:wrap;gap:1rem}.pair figure{flex:0 1 23rem;min-width:min(18rem,100%);margin:0}\n"
     "svg{width:100%;height:auto}svg .ink{fill:var(--ink)}svg .grid{stroke:var(--grid)}svg .frame{stroke:var(--ink)}\n"
-    "svg .soft{stroke:var(--soft)}svg .shade{fill:var(--shade)}svg .series0{stroke:var(--line)}"
+    "svg .soft{stroke:var(--soft)}svg .whisker{stroke:var(--ink);stroke-width:1.5}svg .shade{fill:var(--shade)}svg "
+    ".series0{stroke:var(--line)}"
     "svg .dot0{fill:var(--line)}\n"
     "figcaption{color:var(--soft);font-size:.9rem}code,pre{font:13px/1.5 ui-monospace,Menlo,Consolas,monospace;"
     "white-space:pre-wrap;overflow-wrap:anywhere}pre{background:var(--card);border:1px solid var(--edge);"
@@ -100,7 +101,7 @@ static void list(FILE *f, jv v)
 static void verdict(FILE *f, const findings *r)
 {
     const jv v = r->verification;
-    char colour[16], eps[40], delta[40];
+    char colour[16], eps[40], delta[40], people[320];
     if (!v.p) {
         fputs(
             "<div class=\"verdict none\"><p class=\"head\"><span class=\"badge\">NOT PRIVATE</span> no guarantee is "
@@ -110,17 +111,31 @@ static void verdict(FILE *f, const findings *r)
         fputs("</p></div>\n", f);
         return;
     }
-    fprintf(f, "<div class=\"verdict %s\"><p class=\"head\">Protection of each row: <span class=\"badge\">",
-            jv_str(jv_get(v, "colour"), colour, sizeof colour));
+    const char *unit = jv_get(v, "unit").p ? "person" : "row";
+    fprintf(f, "<div class=\"verdict %s\"><p class=\"head\">Protection of each %s: <span class=\"badge\">",
+            jv_str(jv_get(v, "colour"), colour, sizeof colour), unit);
     html_value(f, jv_get(v, "strength"));
     fprintf(f,
-            "</span></p>\n<p><strong>epsilon %s per row, delta %s</strong> &mdash; recomputed for this page from the "
+            "</span></p>\n<p><strong>epsilon %s per %s, delta %s</strong> &mdash; recomputed for this page from the "
             "recorded releases.</p>\n<p>",
-            cost_text(jv_num(jv_get(v, "epsilon")), eps), cost_text(jv_num(jv_get(v, "delta")), delta));
+            cost_text(jv_num(jv_get(v, "epsilon")), eps), unit, cost_text(jv_num(jv_get(v, "delta")), delta));
     html_value(f, jv_get(v, "guess"));
     fputs("</p>\n<p class=\"soft\">Why this word: ", f);
     html_value(f, jv_get(v, "strength_because"));
-    fputs(". Per row: a person with several rows is protected less.</p></div>\n", f);
+    if (strcmp(unit, "row") == 0)
+        fprintf(f,
+                ". Per row: a person with several rows is protected less: %s at this delta, draws taken as "
+                "ideal.</p></div>\n",
+                people_words(jv_get(v, "people"), people, sizeof people));
+    else fputs(". Per person: with all of their rows.</p></div>\n", f);
+}
+
+static void counted(FILE *f, jv v)
+{
+    const jv rows = jv_get(v, "rows_counted");
+    if (rows.p)
+        fprintf(f, "<tr><th>rows that count, by a noisy count</th><td>about %.0f, standard error %.0f</td></tr>\n",
+                jv_num(rows), jv_num(jv_get(v, "rows_counted_error")));
 }
 
 static void training(FILE *f, const findings *r)
@@ -128,11 +143,17 @@ static void training(FILE *f, const findings *r)
     const jv c = r->certificate;
     fputs("<h2>What was trained</h2>\n<div class=\"box\"><table>\n", f);
     fact_of(f, c, "model", "model");
-    count_of(f, c, "rows", "rows");
+    if (jv_get(c, "persons").p) {
+        count_of(f, c, "persons", "persons");
+        count_of(f, c, "rows of a person that count, at most", "rows_per_person");
+        counted(f, r->verification);
+    } else {
+        count_of(f, c, "rows", "rows");
+    }
     count_of(f, c, "columns, constant included", "features");
     count_of(f, c, "weights", "weights");
     fact_of(f, c, "optimizer", "optimizer");
-    fact_of(f, c, "rows each step looks at", "sampler");
+    fact_of(f, c, jv_get(c, "persons").p ? "persons each step looks at" : "rows each step looks at", "sampler");
     count_of(f, c, "noisy releases", "queries");
     fputs("</table></div>\n", f);
 }
@@ -212,12 +233,15 @@ static void guarantee(FILE *f, const findings *r)
     if (r->verification.p)
         fact(f, "epsilon, recomputed", "%.9g", jv_num(jv_get(r->verification, "epsilon_recomputed")));
     const double replace = jv_num(jv_get(c, "epsilon_replace"));
-    fact(f, "epsilon if one row is replaced", isfinite(replace) ? "%g" : "none is claimed", replace);
+    const bool persons = jv_get(c, "persons").p != NULL;
+    fact(f, persons ? "epsilon if one person is replaced" : "epsilon if one row is replaced",
+         isfinite(replace) ? "%g" : "none is claimed", replace);
     if (r->curve.p) fact(f, "mu of the closest Gaussian curve", "%.4g", jv_num(jv_get(r->curve, "mu")));
     fputs("<tr><th>releases</th><td>", f);
     put_event(f, jv_get(c, "events"));
     fputs("</td></tr>\n", f);
-    fact(f, "bound on what one row adds to a release", "%g", jv_num(jv_get(c, "clip_norm")));
+    fact(f, persons ? "bound on what one person adds to a release" : "bound on what one row adds to a release", "%g",
+         jv_num(jv_get(c, "clip_norm")));
     fact(f, "sensitivity, rounding included", "%.8g", jv_num(jv_get(c, "sensitivity")));
     noise_fact(f, c);
     fputs("</table></div>\n<h2>What it rests on</h2>\n", f);
@@ -254,6 +278,15 @@ static void curves(FILE *f, const findings *r)
         "test lies in the shaded region. By the whole curve, which says more than one epsilon with its delta, the "
         "guess above is right at most %.1f %% of the time.</figcaption></figure></div>\n",
         replace ? "which of two rows was used" : "whether one row was used", right_by_curve(r));
+}
+
+static void along(FILE *f, const findings *r)
+{
+    if (!r->measures) return;
+    fprintf(f,
+            "<h2>Along the run</h2>\n<p><b>NOT PRIVATE</b>: measured on rows without noise, not covered by the "
+            "certificate. Not for passing on.</p>\n<figure>\n%s</figure>\n",
+            r->measures);
 }
 
 /* ---- settings, data, how to check ---------------------------------------------------------------------------- */
@@ -297,6 +330,8 @@ static const struct {
     { "sampler", "sampler", "chosen by privet" },
     { "sampler.batch", "batch", "chosen by privet" },
     { "data.rows", "rows", "counted" },
+    { "data.persons", "persons", "counted" },
+    { "data.person_rows", "rows_per_person", "by a noisy histogram" },
     { "data.features", "features", "of the schema or the data" },
 };
 
@@ -325,9 +360,15 @@ static const char *chosen(FILE *f, const findings *r, const char *key)
     if (strncmp(key, "data.y_", 7) == 0) return label_bound(f, r, key + 7);
     if (strncmp(key, "budget.", 7) == 0 && strcmp(jv_str(jv_get(s, "privacy"), off, sizeof off), "off") == 0)
         return fputs("not used", f), "";
+    const bool persons = jv_get(c, "persons").p != NULL;
+    if (strncmp(key, "data.person", 11) == 0 && !persons) return fputs("not used", f), "";
+    if (strcmp(key, "data.rows") == 0 && persons)
+        return fputs(jv_get(r->verification, "rows_counted").p ? "told with noise" : "told nowhere", f), "";
     while (i < sizeof recorded / sizeof *recorded && strcmp(key, recorded[i].key) != 0) i++;
     if (i < sizeof recorded / sizeof *recorded && !(joint && strcmp(key, "clip") == 0))
         v = jv_get(c, recorded[i].field);
+    if (strcmp(key, "optimizer.start") == 0)
+        return fputs("the model's own", f), "zeros; networks draw by a public seed";
     if (!v.p) return "chosen by privet; the certificate does not record it";
     if (strcmp(key, "data.features") == 0) /* the certificate counts the constant column */
         fprintf(f, "%.0f", jv_num(v) - (jv_num(jv_get(s, "data.bias")) != 0.0));
@@ -396,7 +437,10 @@ char *report_html(const findings *r)
     verdict(f, r);
     training(f, r);
     curves(f, r);
+    effects_page(f, r->effects);
+    released_figures(f, r);
     figures(f, r);
+    along(f, r);
     guarantee(f, r);
     columns(f, r->schema);
     settings(f, r);

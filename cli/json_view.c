@@ -122,3 +122,14 @@ bool jv_true(jv v)
 {
     return v.p && *v.p == 't';
 }
+
+char *jv_text(jv object, const char *key)
+{
+    const jv v = jv_get(object, key);
+    jv_iter it = jv_begin(object);
+    while (jv_next(&it) && it.value.p != v.p) {
+    }
+    char *text = v.p ? strndup(v.p, (size_t)(it.at - v.p)) : strdup("");
+    if (!text) abort();
+    return text;
+}

@@ -6,22 +6,32 @@
 
 #define SETTINGS OPT_PLAN | OPT_DATA
 #define RELEASES                                                                                                     \
-    "[gaussian z=Z | laplace scale=B | select eps0=E | ball delta0=D | eps-delta eps0=E delta0=D | noisy-gd ...] "   \
+    "[gaussian z=Z | laplace scale=B | select eps0=E | ball delta0=D or distance=H [radius=R] dimension=P | "        \
+    "eps-delta eps0=E delta0=D | noisy-gd ...] "                                                                     \
     "[q=Q] [steps=T]"
 
 const command cli_commands[] = {
-    { "train", cmd_train, "DATA [key=value ...]", 1, 1, SETTINGS | OPT_OUT | OPT_CERT | OPT_JSON | OPT_QUIET,
+    { "schema", cmd_schema, "draft DATA | show SCHEMA|MODEL | check SCHEMA|MODEL DATA", 2, 3,
+      OPT_SCHEMA | OPT_OUT | OPT_JSON | OPT_QUIET,
+      "begin a schema from the header of a table, print one as a table, or count what of a table does not fit it" },
+    { "train", cmd_train, "DATA [key=value ...]", 1, 1,
+      SETTINGS | OPT_TRAIN | OPT_OUT | OPT_CERT | OPT_JSON | OPT_QUIET,
       "fit a model to private rows, within a privacy budget" },
-    { "predict", cmd_predict, "MODEL DATA [key=value ...]", 2, 2, OPT_DATA | OPT_OUT | OPT_JSON | OPT_QUIET,
-      "score rows with a model" },
-    { "eval", cmd_eval, "MODEL DATA [key=value ...]", 2, 2, OPT_DATA | OPT_JSON | OPT_QUIET,
-      "accuracy, log loss, AUC and confusion matrix on labelled rows" },
-    { "plan", cmd_plan, "[DATA] [key=value ...]", 0, 1, SETTINGS | OPT_JSON | OPT_QUIET,
+    { "predict", cmd_predict, "MODEL DATA [key=value ...]", 2, 2,
+      OPT_DATA | OPT_DECIDE | OPT_OUT | OPT_JSON | OPT_QUIET | OPT_PREDICT, "score rows with a model" },
+    { "eval", cmd_eval, "MODEL DATA [key=value ...]", 2, 2,
+      OPT_DATA | OPT_DECIDE | OPT_EVAL | OPT_CERT | OPT_JSON | OPT_QUIET,
+      "accuracy, AUC and confusion matrix on labelled rows; with --epsilon as a private release of its own" },
+    { "plan", cmd_plan, "[DATA] [key=value ...]", 0, 1, SETTINGS | OPT_JSON | OPT_QUIET | OPT_BOUNDS,
       "cost, noise and steps of a run; counts the rows of DATA unless --rows says how many" },
     { "verify", cmd_verify, "MODEL|CERTIFICATE", 1, 1, OPT_CERT | OPT_JSON,
       "recompute epsilon from the recorded events; needs no data" },
     { "export", cmd_export, "MODEL --out FILE", 1, 1, OPT_FORMAT | OPT_OUT | OPT_JSON | OPT_QUIET,
       "write a model as ONNX, NPZ or safetensors, for other programs" },
+    { "explain", cmd_explain, "MODEL [DATA | column=value ...]", 1, 1000, OPT_EXPLAIN | OPT_JSON | OPT_QUIET,
+      "what each column adds to a score: of one row, or over its declared range" },
+    { "show", cmd_show, "MODEL", 1, 1, OPT_SHOW | OPT_JSON,
+      "the weights of a model, by column, knot and value, with the error that its noise implies" },
     { "report", cmd_report, "MODEL|RESULTS [DATA] [key=value ...]", 1, 2,
       OPT_DATA | OPT_OUT | OPT_JSON | OPT_QUIET | OPT_PAGE,
       "the guarantee, and accuracy on labelled rows, as one page to read or print" },
@@ -30,8 +40,9 @@ const command cli_commands[] = {
       "runs for every combination of settings: means, spreads, tests, plots, and what they all cost together" },
     { "reproduce", cmd_reproduce, "list|all|NAME", 1, 1, OPT_REPRO | OPT_OUT | OPT_JSON | OPT_QUIET,
       "the tables and figures of the papers: numbers, plots, the paper's numbers beside them" },
-    { "account", cmd_account, RELEASES, 0, 1, OPT_ACCT | OPT_COST | OPT_GROUP | OPT_JSON,
-      "what releases cost: epsilon at a delta, or delta at an epsilon" },
+    { "account", cmd_account, "MODEL|CERTIFICATE ... | " RELEASES, 0, 1000,
+      OPT_ACCT | OPT_COST | OPT_GROUP | OPT_JSON,
+      "what several runs cost together, or releases: epsilon at a delta, or delta at an epsilon" },
     { "calibrate", cmd_calibrate, "[gaussian | laplace | select | noisy-gd ...] [q=Q] [steps=T]", 0, 1,
       OPT_ACCT | OPT_COST | OPT_JSON, "the least noise that keeps releases within a budget" },
     { "curve", cmd_curve, RELEASES " | sbcd z=Z epochs=K batches=M step=S smooth=L", 0, 1,
@@ -44,7 +55,7 @@ const command cli_commands[] = {
     { "new", cmd_new, "loss|penalty|optimizer NAME [--tree FOLDER]", 2, 2, OPT_TREE | OPT_JSON,
       "begin a plug-in in the source tree: its file, its line, a test, a page" },
     { "help", cmd_help, "[COMMAND]", 0, 1, 0, "how to use a command" },
-    { "run", cmd_run, "key=value ... -- RECORD KEY HOLDOUT", 3, 3, SETTINGS | OPT_QUIET, NULL },
+    { "run", cmd_run, "key=value ... -- RECORD CERTIFICATE KEY TEST", 4, 4, SETTINGS | OPT_QUIET, NULL },
     { "man", cmd_man, "", 0, 0, 0, NULL },
     { "complete", cmd_complete, "", 0, 0, 0, NULL },
     { 0 },

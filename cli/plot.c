@@ -9,8 +9,9 @@
 #include <stdarg.h>
 
 enum { W = 360, H = 300, LEFT = 70, TOP = 40, RIGHT = 24, BOTTOM = 56 };
-static const char *const colours[] = { "#0b62a8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7b5aa6" };
-static const char *const dashes[] = { "none", "7 4", "2 3", "10 3 2 3", "5 5", "1 4", "12 4" };
+static const char *const colours[] = { "#0b62a8", "#d55e00", "#009e73", "#cc79a7", "#b8860b",
+                                       "#56b4e9", "#7b5aa6", "#8c1d40", "#5f6b2d" };
+static const char *const dashes[] = { "none", "7 4", "2 3", "10 3 2 3", "5 5", "1 4", "12 4", "7 2 1 2", "3 6" };
 enum { SERIES = sizeof colours / sizeof *colours };
 static const char ink[] = "#1b2733", grid[] = "#dfe4ea", shade[] = "#cfe3f5", soft[] = "#5b6b7b";
 
@@ -175,6 +176,24 @@ void plot_key_diamond(const plot *p, int row, bool right, const char *label)
 {
     diamond(p, key_x(right) + 15, key_y(row), "soft", soft);
     text_at(p, key_x(right) + 38, key_y(row) + 4, "start", "ink", label);
+}
+
+/* Dashed, at zero. */
+void plot_zero(const plot *p)
+{
+    fprintf(
+        p->f,
+        "<line class=\"soft\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"%s\" stroke-dasharray=\"5 4\"/>\n",
+        LEFT, py(p, 0.0), LEFT + W, py(p, 0.0), soft);
+}
+
+/* Around zero, at the left edge: a standard deviation of noise up and down. */
+void plot_noise(const plot *p, double sd)
+{
+    fprintf(p->f,
+            "<path class=\"whisker\" stroke=\"%s\" stroke-width=\"1.5\" fill=\"none\" "
+            "d=\"M%d %.2fV%.2fM%d %.2fh8M%d %.2fh8\"/>\n",
+            ink, LEFT + 10, py(p, -sd), py(p, sd), LEFT + 6, py(p, -sd), LEFT + 6, py(p, sd));
 }
 
 /* Dashed, from corner to corner: what guessing, or perfection, would give. */

@@ -51,8 +51,24 @@ static int exit_code(pv_status s)
     }
 }
 
+/* What is wrong besides, a line each; printed before the error. */
+static char *errors;
+
+static void keep_error(const char *line)
+{
+    const size_t had = errors ? strlen(errors) : 0, more = strlen(line) + sizeof "privet: \n";
+    char *text = realloc(errors, had + more);
+    if (!text) return;
+    errors = text;
+    snprintf(text + had, more, "privet: %s\n", line);
+}
+
 int fail(cli *c, pv_status s)
 {
+    progress_clear();
+    if (errors) fputs(errors, stderr);
+    free(errors);
+    errors = NULL;
     const char *message = pv_ctx_errmsg(c->ctx);
     return complain(exit_code(s), "%s", *message ? message : pv_status_name(s));
 }
@@ -91,6 +107,10 @@ static void keep(pv_level level, const char *line)
 static void on_log(void *user, pv_level level, const char *line)
 {
     const cli *c = user;
+    if (level == PV_LOG_ERROR) {
+        keep_error(line);
+        return;
+    }
     /* Notes are about choices of a run; a command that only uses a model makes none. */
     if (level == PV_LOG_WARN || (!c->args.quiet && (c->cmd->groups & OPT_PLAN))) keep(level, line);
 }

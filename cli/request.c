@@ -52,8 +52,10 @@ static const char *short_key(const char *key)
 const char *setting_value(const cli *c, const char *key)
 {
     const char *value = NULL;
-    for (int i = 0; i < c->args.n_settings; i++)
-        if (strcmp(short_key(c->args.settings[i].key), key) == 0) value = c->args.settings[i].value;
+    for (int i = 0; i < c->args.n_settings; i++) {
+        const char *const whole = c->args.settings[i].key;
+        if (strcmp(whole, key) == 0 || strcmp(short_key(whole), key) == 0) value = c->args.settings[i].value;
+    }
     return value;
 }
 

@@ -78,6 +78,9 @@ static void show_noise(jv v)
     const jv choice = jv_get(v, "selection_epsilon"), radius = jv_get(v, "noise_radius");
     if (choice.p) row("noise", "private choices, each of epsilon %.4g", jv_num(choice));
     else if (radius.p) row("noise", "uniform in a ball of radius %.4g around a sum of gradients", jv_num(radius));
+    else if (jv_get(jv_get(v, "settings"), "optimizer.passes").p)
+        row("noise", "once, on the weights: %.4g times what one row can move them by",
+            jv_num(jv_get(v, "noise_multiplier")));
     else
         row("noise", "standard deviation %.4g on each entry of a sum of gradients, multiplier %.4g",
             jv_num(jv_get(v, "noise_stddev")), jv_num(jv_get(v, "noise_multiplier")));
@@ -98,6 +101,45 @@ static void show_guarantee(jv v)
 }
 
 /* A plan or a finished run: both have these fields. */
+const char *people_words(jv people, char *out, size_t cap)
+{
+    char rows[80] = "", costs[200] = "", eps[40];
+    for (jv_iter it = jv_begin(people); people.p && jv_next(&it);) {
+        const double e = jv_num(jv_get(it.value, "epsilon"));
+        const size_t r = strlen(rows), c = strlen(costs);
+        snprintf(rows + r, sizeof rows - r, "%s%.0f", r ? ", " : "", jv_num(jv_get(it.value, "rows")));
+        snprintf(costs + c, sizeof costs - c, "%s%s", c ? ", " : "",
+                 e < INFINITY ? cost_text(ceil(e * 100.0 - 1e-9) / 100.0, eps) : "none");
+    }
+    if (*rows) snprintf(out, cap, "somebody with %s rows has epsilon %s", rows, costs);
+    else *out = '\0';
+    return out;
+}
+
+void show_counted(jv v)
+{
+    char n[40], e[40];
+    const jv rows = jv_get(v, "rows_counted");
+    if (!rows.p) return;
+    row("rows", "about %s that count, standard error %s: counted with noise, within epsilon",
+        with_commas(jv_num(rows), n), with_commas(jv_num(jv_get(v, "rows_counted_error")), e));
+}
+
+/* How many rows of a person count; before a run it may be that a release will say it. */
+static void show_cap(jv v)
+{
+    char n[40];
+    const jv most = jv_get(v, "rows_per_person_most"), share = jv_get(v, "person_rows_share");
+    if (most.p)
+        row("protected", "each person, with all of their rows (how many count, at most %s, a noisy histogram says)",
+            with_commas(jv_num(most), n));
+    else
+        row("protected", "each person, with all of their rows (%s of them count, at most)",
+            with_commas(jv_num(jv_get(v, "rows_per_person")), n));
+    if (share.p) row("histogram", "of rows per person, before the first step: %g of the budget", jv_num(share));
+    show_counted(v);
+}
+
 void show_run(jv v)
 {
     char a[64], b[64], why[256], n1[40], n2[40];
@@ -106,15 +148,25 @@ void show_run(jv v)
         jv_str(jv_get(v, "why"), why, sizeof why);
         row("NOT PRIVATE", "%s", *why ? why : "no noise: no guarantee is given");
     }
-    const double weights = jv_num(jv_get(v, "parameters")), rows = jv_num(jv_get(v, "rows"));
-    row("fit", "%s with %s weight%s on %s row%s", jv_str(jv_get(v, "model"), a, sizeof a), with_commas(weights, n1),
-        weights == 1 ? "" : "s", with_commas(rows, n2), rows == 1 ? "" : "s");
+    const jv persons = jv_get(v, "persons");
+    const double weights = jv_num(jv_get(v, "parameters")), n = jv_num(persons.p ? persons : jv_get(v, "rows"));
+    row("fit", "%s with %s weight%s on %s %s%s", jv_str(jv_get(v, "model"), a, sizeof a), with_commas(weights, n1),
+        weights == 1 ? "" : "s", with_commas(n, n2), persons.p ? "person" : "row", n == 1 ? "" : "s");
+    if (persons.p && private) show_cap(v);
     const bool joint = jv_get(jv_get(v, "settings"), "optimizer.weight").p; /* of the Hessian in a release */
-    const double steps = jv_num(jv_get(v, "steps"));
-    row("optimizer", "%s, %s step%s, %s clipped at %.4g", jv_str(jv_get(v, "optimizer"), b, sizeof b),
-        with_commas(steps, n1), steps == 1 ? "" : "s", joint ? "gradient and Hessian together" : "gradients",
-        jv_num(jv_get(v, "clip_norm")));
+    const jv passes = jv_get(jv_get(v, "settings"), "optimizer.passes");    /* before one release */
+    const double steps = jv_num(passes.p ? passes : jv_get(v, "steps"));
+    row("optimizer", "%s, %s %s%s, %s clipped at %.4g", jv_str(jv_get(v, "optimizer"), b, sizeof b),
+        with_commas(steps, n1), passes.p ? "pass" : "step",
+        steps == 1 ? ""
+        : passes.p ? "es"
+                   : "s",
+        joint ? "gradient and Hessian together" : "gradients", jv_num(jv_get(v, "clip_norm")));
     if (private) show_guarantee(v);
+    char words[320], line[400];
+    if (!private || !*people_words(jv_get(v, "people"), words, sizeof words)) return;
+    snprintf(line, sizeof line, "%s, draws taken as ideal", words);
+    paragraph("people", line);
 }
 
 /* {"a": "x", ...} from a list of keys and texts. */

@@ -7,6 +7,7 @@
 #include "cli.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +33,10 @@ static void say(const char *text)
 
 static void on_signal(int sig)
 {
+    /* The mask holds for the thread that got the signal: a second one (timeout sends to the process and to its
+     * group) may find another thread.  Only the first speaks and ends the process. */
+    static atomic_flag ending = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&ending)) return;
     pv_cleanup(context);
     if (sig != SIGPIPE) {
         if (isatty(STDERR_FILENO)) say("\r\033[K");

@@ -5,16 +5,14 @@
  * (with --pairs there is one group), and its first cell is what the others are tested against. */
 #ifndef PRIVET_COMPARE_H
 #define PRIVET_COMPARE_H
-#include "cli.h"
-
-#include <math.h>
+#include "runs/runs.h"
 
 typedef struct factor {
     char *key, **values; /* owned */
     int n;
 } factor;
 
-enum { RUNS_MAX = 10000, DRAWN_MAX = 400, NAME_SIZE = 40 }; /* cells that are drawn */
+enum { RUNS_MAX = 10000, DRAWN_MAX = 400 }; /* cells that are drawn */
 typedef struct grid {
     factor *at; /* owned, in the order given */
     int n;
@@ -35,7 +33,7 @@ const char *grid_word(const char *key);                                       /*
 bool grid_numeric(const factor *f);
 int grid_file(cli *c, const grid *g); /* OUT/compare.json: the same question again; exit code */
 
-/* ---- runs (compare_key.c, compare_run.c) -------------------------------------------------------------------- */
+/* ---- runs (compare_run.c) -------------------------------------------------------------------- */
 enum { MEASURES = 9, QUALITIES = 6 }; /* the first so many say how good a model is */
 typedef struct measure {
     const char *key, *label;
@@ -43,10 +41,7 @@ typedef struct measure {
 } measure;
 extern const measure measures[MEASURES]; /* compare_sum.c */
 
-typedef enum fate { NOT_YET, FINISHED, REFUSED, CRASHED } fate;
 typedef struct run {
-    char name[NAME_SIZE]; /* of its files */
-    char *key;            /* owned: what identifies it */
     fate fate;
     double m[MEASURES]; /* NAN: not measured */
     bool private, own_rows;
@@ -59,17 +54,11 @@ typedef struct runs {
     int code;   /* of the first refusal */
     int now, crashed;
 } runs;
-char *run_key(const grid *g, int cell, int repeat); /* free() it */
-char run_key_char(char c);                          /* of the key, as a record has it */
-void run_name(const char *key, char out[NAME_SIZE]);
-char *run_path(const grid *g, const char *name, const char *ending);                /* free() it */
-bool record_read(cli *c, const char *path, const char *key, run *out, char **text); /* text may be NULL */
-bool json_valid(cli *c, const char *text, size_t len, const char *name);
 int runs_do(cli *c, runs *r);                   /* exit code */
 const char *cell_fate(const runs *r, int cell); /* a word for a cell without a result */
 void runs_free(runs *r);
 
-/* ---- sums (compare_sum.c, compare_stats.c) ------------------------------------------------------------------ */
+/* ---- sums (compare_sum.c) --------------------------------------------------------------------------- */
 typedef struct cellsum { /* NAN: there is none */
     int runs, pairs;
     double mean, sd;
@@ -86,13 +75,12 @@ void sums_free(sums *s);
 bool runs_private(const runs *r); /* all of them, and not measured on the rows they were trained on */
 const cellsum *sums_at(const sums *s, int k, int cell);
 int sums_base(const grid *g, int cell);
-double student_p(double t, double df); /* two-sided */
-void holm(double *p, int n);           /* corrects them in place, in any order */
 
 /* ---- what all runs cost together (compare_cost.c) ----------------------------------------------------------- */
 typedef struct together {
     int runs, not_private, unfinished, unknown;
     double epsilon, delta, draws; /* NAN: not accounted for */
+    bool ideal;                   /* draws are taken as ideal */
     char accountant[32], strength[32], colour[16], why[400];
 } together;
 void together_make(cli *c, const grid *g, together *t);

@@ -1,44 +1,26 @@
 /* compare_cost.c - what all runs recorded in a folder cost together.
  *
  * Every run there counts, also those of an earlier question, those set aside by --fresh, and attempts that ended
- * early: whoever looks at the folder, or chooses by it, has seen what they all released.  Equal trees of events are
- * counted, not repeated.
- *   (1) every run has a share of its delta for the accuracy of its draws; these shares add up to s
- *   (2) with D the largest delta of a run, the accountant is asked at D - s, and the sum is at delta D; if s is more
- *       than D/2, it is asked at D, and the sum is at D + s */
+ * early: whoever looks at the folder, or chooses by it, has seen what they all released.  ledger.c says how they are
+ * added up; a record that names no epsilon up to which its share for draws is enough counts as 0.  The accountant is
+ * asked at the largest delta of a run. */
 #include "compare.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct group {
-    char *events, *key; /* owned: as text; the key of the first record without its repeat */
-    long count;
-} group;
-
-typedef struct ledger {
-    group *at;
-    int n;
-    double delta, draws;
+typedef struct tally {
+    ledger sum;
+    char **key; /* owned, of each of its entries: the settings of the first run that has them */
+    int keys;
     together *t;
-} ledger;
-
-static char *value_text(jv object, const char *key)
-{
-    const jv v = jv_get(object, key);
-    jv_iter it = jv_begin(object);
-    while (jv_next(&it) && it.value.p != v.p) {
-    }
-    char *text = v.p ? strndup(v.p, (size_t)(it.at - v.p)) : strdup("");
-    if (!text) abort();
-    return text;
-}
+} tally;
 
 /* The settings of a run: its key up to the repeat or seed, which stand last. */
 static char *settings_text(jv record)
 {
-    char *key = value_text(record, "key"), *last = strrchr(key, '|');
+    char *key = jv_text(record, "key"), *last = strrchr(key, '|');
     if (last) *last = '\0';
     return key;
 }
@@ -49,41 +31,35 @@ static long attempts_of(jv record)
     return n >= 1 && n < 1e6 ? (long)n : 1;
 }
 
-static void add_record(ledger *l, jv record)
+static void add_record(tally *l, jv record)
 {
     const long n = attempts_of(record);
+    char unit[16];
     l->t->runs++;
     l->t->unfinished += (int)n - 1;
     if (!jv_true(jv_get(record, "private"))) l->t->not_private++;
-    char kind[32], *events = value_text(record, "events");
-    if (strcmp(jv_str(jv_get(jv_get(record, "events"), "kind"), kind, sizeof kind), "nonprivate") == 0) {
-        free(events);
-        return;
-    }
-    l->delta = fmax(l->delta, jv_num(jv_get(record, "delta")));
-    l->draws += (double)n * jv_num(jv_get(record, "delta_draws")); /* (1) */
-    for (int i = 0; i < l->n; i++)
-        if (strcmp(l->at[i].events, events) == 0) {
-            l->at[i].count += n;
-            free(events);
-            return;
-        }
-    l->at = realloc(l->at, sizeof *l->at * (size_t)(l->n + 1));
-    if (!l->at) abort();
-    l->at[l->n++] = (group) { events, settings_text(record), n };
+    const bool person = strcmp(jv_str(jv_get(record, "unit"), unit, sizeof unit), "person") == 0;
+    *(person ? &l->sum.persons : &l->sum.rows) = true;
+    if (!events_private(jv_get(record, "events"))) return;
+    const double share = jv_num(jv_get(record, "delta_draws")), to = jv_num(jv_get(record, "draws_epsilon"));
+    const ledger_run one = { n, jv_num(jv_get(record, "delta")), share, to >= 0.0 ? to : 0.0, person };
+    if (ledger_add(&l->sum, record, "events", &one) < l->keys) return;
+    l->key = realloc(l->key, sizeof *l->key * (size_t)(l->keys + 1));
+    if (!l->key) abort();
+    l->key[l->keys++] = settings_text(record);
 }
 
 /* Attempts without a result: they cost what a finished run with the same settings costs. */
-static void add_started(ledger *l, jv mark)
+static void add_started(tally *l, jv mark)
 {
     const long n = attempts_of(mark);
     char *settings = settings_text(mark);
     int i = 0;
     l->t->unfinished += (int)n;
-    while (i < l->n && strcmp(l->at[i].key, settings) != 0) i++;
-    if (i < l->n) l->at[i].count += n;
+    while (i < l->keys && strcmp(l->key[i], settings) != 0) i++;
+    if (i < l->keys) l->sum.at[i].count += n;
     else l->t->unknown += (int)n;
-    if (i < l->n) l->draws += (double)n * l->delta / 1024.0; /* the share of every delta */
+    if (i < l->keys) l->sum.draws += (double)n * l->sum.delta / 1024.0; /* the share of every delta */
     free(settings);
 }
 
@@ -93,7 +69,7 @@ static bool ends_in(const char *name, const char *ending)
     return n > m && strcmp(name + n - m, ending) == 0;
 }
 
-static void read_folder(cli *c, const grid *g, const char *ending, void (*add)(ledger *, jv), ledger *l)
+static void read_folder(cli *c, const grid *g, const char *ending, void (*add)(tally *, jv), tally *l)
 {
     char path[4200];
     snprintf(path, sizeof path, "%s/runs", g->out);
@@ -102,15 +78,10 @@ static void read_folder(cli *c, const grid *g, const char *ending, void (*add)(l
         char *text;
         if (!ends_in(e->d_name, ending)) continue;
         snprintf(path, sizeof path, "%s/runs/%.255s", g->out, e->d_name);
-        if (record_read(c, path, NULL, NULL, &text)) add(l, (jv) { text });
+        if (record_read(c, path, NULL, &text)) add(l, (jv) { text });
         free(text);
     }
     if (d) closedir(d);
-}
-
-static bool within(const ledger *l)
-{
-    return l->draws <= 0.5 * l->delta;
 }
 
 static char *request_of(const ledger *l)
@@ -119,12 +90,7 @@ static char *request_of(const ledger *l)
     size_t len;
     FILE *f = open_memstream(&text, &len);
     if (!f) abort();
-    fprintf(f, "{\"relation\": \"zero-out\", \"delta\": %.17g, \"events\": {\"kind\": \"sequence\", \"events\": [",
-            within(l) ? (l->delta - l->draws) * (1.0 - 1e-15) : l->delta); /* (2) */
-    for (int i = 0; i < l->n; i++)
-        fprintf(f, "%s{\"kind\": \"repeat\", \"times\": %ld, \"event\": %s}", i ? ", " : "", l->at[i].count,
-                l->at[i].events);
-    fputs("]}}", f);
+    fputc('{', f), ledger_ask(l, f, "zero-out", l->delta), fputc('}', f);
     if (fclose(f) != 0) abort();
     return text;
 }
@@ -152,8 +118,9 @@ static void account(cli *c, const ledger *l, together *t)
         return;
     }
     t->epsilon = jv_num(jv_get((jv) { json }, "epsilon"));
-    t->draws = l->draws;
-    t->delta = within(l) ? l->delta : (l->delta + l->draws) * (1.0 + 1e-15);
+    t->delta = jv_num(jv_get((jv) { json }, "delta"));
+    t->draws = l->draws > 0.0 ? jv_num(jv_get((jv) { json }, "delta_draws")) : 0.0;
+    t->ideal = jv_true(jv_get((jv) { json }, "ideal_draws"));
     jv_str(jv_get((jv) { json }, "accountant"), t->accountant, sizeof t->accountant);
     pv_string_free(c->ctx, json);
     take_words(c, t);
@@ -161,16 +128,15 @@ static void account(cli *c, const ledger *l, together *t)
 
 void together_make(cli *c, const grid *g, together *t)
 {
-    ledger l = { .t = t };
+    tally l = { .sum.covered = INFINITY, .t = t };
     *t = (together) { .epsilon = NAN, .delta = NAN, .draws = NAN };
     read_folder(c, g, ".json", add_record, &l);
     read_folder(c, g, ".started", add_started, &l);
-    if (l.n) account(c, &l, t);
-    for (int i = 0; i < l.n; i++) {
-        free(l.at[i].events);
-        free(l.at[i].key);
-    }
-    free(l.at);
+    if (l.sum.persons && l.sum.rows) snprintf(t->why, sizeof t->why, "some protect persons, others rows");
+    else if (l.sum.n) account(c, &l.sum, t);
+    for (int i = 0; i < l.keys; i++) free(l.key[i]);
+    free(l.key);
+    ledger_free(&l.sum);
 }
 
 void together_words(const together *t, char *out, size_t cap)
@@ -178,8 +144,9 @@ void together_words(const together *t, char *out, size_t cap)
     char eps[40], delta[40], what[80] = "", cost[200] = "";
     if (t->unfinished) snprintf(what, sizeof what, ", and %d that did not finish,", t->unfinished);
     if (isfinite(t->epsilon))
-        snprintf(cost, sizeof cost, "at most epsilon %s at delta %s (zero-out, accountant %s)",
-                 cost_text(t->epsilon, eps), cost_text(t->delta, delta), t->accountant);
+        snprintf(cost, sizeof cost, "at most epsilon %s at delta %s (zero-out, accountant %s%s)",
+                 cost_text(t->epsilon, eps), cost_text(t->delta, delta), t->accountant,
+                 t->ideal ? ", draws taken as ideal" : "");
     size_t n;
     if (t->not_private)
         n = (size_t)snprintf(out, cap,

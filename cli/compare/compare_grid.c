@@ -39,11 +39,6 @@ static factor *factor_of(grid *g, const char *key)
 static int add_value(factor *f, const char *text, size_t n)
 {
     char *value = copy(text, n);
-    for (int i = 0; i < f->n; i++)
-        if (strcmp(f->values[i], value) == 0) {
-            free(value);
-            return usage("%s has the value %s twice; once is enough", f->key, f->values[i]);
-        }
     f->values = realloc(f->values, sizeof *f->values * (size_t)(f->n + 1));
     if (!f->values) abort();
     f->values[f->n++] = value;
@@ -53,12 +48,13 @@ static int add_value(factor *f, const char *text, size_t n)
 /* A value of these may have commas. */
 static bool takes_commas(const char *key, const char *value)
 {
-    static const char *const keys[] = { "data.path",       "data.schema",  "data.key_path",
-                                        "data.labels",     "set.vertices", "model.layers",
-                                        "optimizer.noise", "holdout",      "out" };
+    static const char *const keys[] = { "data.path",    "data.schema",  "data.key_path",   "data.labels",
+                                        "set.vertices", "model.layers", "optimizer.noise", "optimizer.noise_within",
+                                        "holdout",      "out" };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0) return true;
-    return strcmp(key, "model") == 0 && strchr(value, ':'); /* with its layers */
+    /* a model with its layers, a schedule with its steps */
+    return (strcmp(key, "model") == 0 || strcmp(key, "optimizer.schedule") == 0) && strchr(value, ':');
 }
 
 static int take_list(grid *g, const char *key, const char *text)
@@ -81,16 +77,6 @@ static int take_list(grid *g, const char *key, const char *text)
 }
 
 /* ---- the settings file -------------------------------------------------------------------------------------- */
-
-/* Does the library read it as an object?  What it holds is not looked at: lists are refused there. */
-bool json_valid(cli *c, const char *text, size_t len, const char *name)
-{
-    pv_plan *plan = NULL;
-    pv_status s = pv_plan_create(c->ctx, &plan);
-    if (s == PV_OK) s = pv_plan_load(plan, text, len, name);
-    pv_plan_free(plan);
-    return s == PV_OK || s == PV_E_PARAM;
-}
 
 static int take_scalar(grid *g, const char *key, jv v, const char *name)
 {
@@ -241,6 +227,31 @@ static int check_keys(cli *c, const grid *g)
     return code;
 }
 
+/* Every combination of equal values would be made twice; of pairs one is equal if all its values are. */
+static int check_twice(const grid *g)
+{
+    for (int v = 0; !g->pairs && v < g->n_varying; v++) {
+        const factor *f = &g->at[g->varying[v]];
+        for (int i = 1; i < f->n; i++)
+            for (int k = 0; k < i; k++)
+                if (strcmp(f->values[i], f->values[k]) == 0)
+                    return usage("%s has the value %s twice; once is enough, and --pairs takes lists value by value",
+                                 f->key, f->values[i]);
+    }
+    for (int i = 1; g->pairs && i < g->width; i++)
+        for (int k = 0; k < i; k++) {
+            bool same = true;
+            for (int v = 0; v < g->n_varying; v++) {
+                char *const *values = g->at[g->varying[v]].values;
+                same = same && strcmp(values[i], values[k]) == 0;
+            }
+            if (same)
+                return usage("--pairs: values number %d of all lists are those of number %d; once is enough", i + 1,
+                             k + 1);
+        }
+    return EXIT_DONE;
+}
+
 static int count_cells(grid *g)
 {
     double cells = 1.0;
@@ -263,7 +274,7 @@ static int count_cells(grid *g)
     if (all > 1e7) return usage("%.0f runs are asked for; 10,000,000 is the most", all);
     g->cells = (int)cells;
     g->width = !first ? 1 : g->pairs ? g->cells : first->n;
-    return EXIT_DONE;
+    return check_twice(g);
 }
 
 int grid_make(cli *c, grid *g)

@@ -1,6 +1,6 @@
 /* compare_sum.c - from runs to means, spreads and paired tests.
  *
- * Spread is the standard deviation over repeats, n - 1 in the denominator.  A cell is tested against the first one of
+ * Spread is the standard deviation over repeats (sample.c).  A cell is tested against the first one of
  * its group: differences repeat by repeat, their mean over its standard error is t with n - 1 degrees of freedom. */
 #include "compare.h"
 
@@ -35,41 +35,17 @@ int sums_base(const grid *g, int cell)
     return cell - cell % g->width;
 }
 
-/* Values that are added one at a time, as distances from the first: equal ones have no spread. */
-typedef struct series {
-    int n;
-    double first, sum, squares;
-} series;
-
-static void add(series *s, double v)
-{
-    if (s->n++ == 0) s->first = v;
-    s->sum += v - s->first;
-    s->squares += (v - s->first) * (v - s->first);
-}
-
-static double mean_of(const series *s)
-{
-    return s->n ? s->first + s->sum / s->n : (double)NAN;
-}
-
-static double sd_of(const series *s)
-{
-    const double mean = s->sum / s->n;
-    return s->n > 1 ? sqrt(fmax(0.0, s->squares - s->n * mean * mean) / (s->n - 1.0)) : (double)NAN;
-}
-
 static void test(const runs *r, int k, int cell, cellsum *out)
 {
     const grid *g = r->g;
     const run *a = &r->at[sums_base(g, cell) * g->repeats], *b = &r->at[cell * g->repeats];
-    series d = { 0 };
+    sample d = { 0 };
     for (int i = 0; i < g->repeats; i++)
         if (a[i].fate == FINISHED && b[i].fate == FINISHED && isfinite(a[i].m[k]) && isfinite(b[i].m[k]))
-            add(&d, b[i].m[k] - a[i].m[k]);
-    const double sd = sd_of(&d);
+            sample_add(&d, b[i].m[k] - a[i].m[k]);
+    const double sd = sample_sd(&d);
     out->pairs = d.n;
-    out->difference = mean_of(&d);
+    out->difference = sample_mean(&d);
     if (!(sd > 0)) return; /* no spread, no test */
     out->t = out->difference / (sd / sqrt(d.n));
     out->p = student_p(out->t, d.n - 1.0);
@@ -78,15 +54,15 @@ static void test(const runs *r, int k, int cell, cellsum *out)
 static void sum_cell(const runs *r, int k, int cell, cellsum *out)
 {
     const grid *g = r->g;
-    series s = { 0 };
+    sample s = { 0 };
     *out = (cellsum) { .difference = NAN, .t = NAN, .p = NAN, .holm = NAN };
     for (int i = 0; i < g->repeats; i++) {
         const run *x = &r->at[cell * g->repeats + i];
-        if (x->fate == FINISHED && isfinite(x->m[k])) add(&s, x->m[k]);
+        if (x->fate == FINISHED && isfinite(x->m[k])) sample_add(&s, x->m[k]);
     }
     out->runs = s.n;
-    out->mean = mean_of(&s);
-    out->sd = sd_of(&s);
+    out->mean = sample_mean(&s);
+    out->sd = sample_sd(&s);
     if (k < QUALITIES && cell != sums_base(g, cell)) test(r, k, cell, out);
 }
 

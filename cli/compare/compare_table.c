@@ -268,20 +268,6 @@ void table_json(const comparison *q)
 
 /* ---- CSV: one line for every run and measure ---------------------------------------------------------------- */
 
-static void csv_text(FILE *f, const char *s)
-{
-    if (!strpbrk(s, ",\"\n\r")) {
-        fputs(s, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *s; s++) {
-        if (*s == '"') fputc('"', f);
-        fputc(*s, f);
-    }
-    fputc('"', f);
-}
-
 char *table_csv(const comparison *q)
 {
     char *text;

@@ -1,14 +1,11 @@
 /* cmd_reproduce.c - privet reproduce: every table and figure of the papers, by name.
  *
- * A set of items is one list of runs.  Those recorded already are taken from their file, so the same command goes on
- * where an interrupted one stopped; results are written whenever an item is complete. */
+ * The runs of an item are tasks (runs.h), done several at a time and recorded as those of `privet compare` are; those
+ * recorded already are not done again.  Results are written whenever an item is complete. */
 #include "repro.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 static const item *const papers[] = { repro_prgd, repro_tr, repro_sbcd, repro_erm, repro_ls };
 enum { PAPERS = sizeof papers / sizeof *papers };
@@ -50,6 +47,11 @@ int item_runs(const item *it, const place *p)
     return p->runs && it->runs[1] > 1 ? p->runs : own; /* what is computed is the same every time */
 }
 
+static bool left_out(const item *it, const place *p)
+{
+    return it->full && !p->full && !p->quick;
+}
+
 /* ---- the grid ----------------------------------------------------------------------------------------------- */
 
 typedef int (*visitor)(void *user, const item *it, record *at);
@@ -73,23 +75,36 @@ static int each_run(const item *it, const place *p, visitor visit, void *user)
     return EXIT_DONE;
 }
 
+/* Is this the point that a run is made for?  All of them, but for those along a longer run. */
+static bool has_run(const item *it, const place *p, const record *at)
+{
+    const sweep *s = &it->sweeps[at->sweep];
+    return !repro_along(it, at) || at->x == repro_longest(s, p->quick);
+}
+
+typedef struct tally {
+    const place *p;
+    int n;
+} tally;
+
 static int count(void *user, const item *it, record *at)
 {
-    (void)it, (void)at;
-    ++*(int *)user;
+    tally *t = user;
+    t->n += has_run(it, t->p, at);
     return EXIT_DONE;
 }
 
 static int grid_size(const item *it, const place *p)
 {
-    int n = 0;
-    each_run(it, p, count, &n);
-    return n;
+    tally t = { p, 0 };
+    each_run(it, p, count, &t);
+    return t.n;
 }
 
-static double minutes(const item *it, const place *p)
+double item_minutes(const item *it, bool quick)
 {
-    return grid_size(it, p) * it->seconds[p->quick ? 0 : 1] / 60.0;
+    const place p = { .quick = quick };
+    return grid_size(it, &p) * it->seconds[quick ? 0 : 1] / 60.0;
 }
 
 /* ---- list --------------------------------------------------------------------------------------------------- */
@@ -111,9 +126,18 @@ static void data_names(const item *it, char out[96])
     if (!out[0]) snprintf(out, 96, "none");
 }
 
+static void put_papers(void)
+{
+    puts("\nPrGD  Tholeti, Kalyani: On the differentially private nature of perturbed gradient descent\n"
+         "TR    D. Wang, J. Xu: Escaping saddle points of empirical risk privately and scalably via DP-trust region\n"
+         "SBCD  D. Chen, C. Liu: Differentially private neural network training under hidden state assumption\n"
+         "ERM   D. Wang, J. Xu: Differentially private ERM with smooth non-convex loss functions\n"
+         "LS    B. Wang and others: DP-LSSGD\n"
+         "docs/reproduce.md has an index of their theorems, algorithms, tables and figures.");
+}
+
 static int list(cli *c)
 {
-    const place quick = { .quick = true }, whole = { 0 };
     const item *it;
     char data[96];
     if (c->args.json) puts("[");
@@ -126,17 +150,20 @@ static int list(cli *c)
             printf(
                 "%s  {\"name\": \"%s\", \"paper\": \"%s\", \"figure\": \"%s\", \"shows\": \"%s\", \"data\": \"%s\", "
                 "\"minutes_quick\": %.2f, \"minutes\": %.1f, \"full_only\": %s}",
-                i ? ",\n" : "", it->name, it->paper, it->figure, it->shows, data, minutes(it, &quick),
-                minutes(it, &whole), it->full ? "true" : "false");
+                i ? ",\n" : "", it->name, it->paper, it->figure, it->shows, data, item_minutes(it, true),
+                item_minutes(it, false), it->full ? "true" : "false");
         else
             printf("%-12s %-6s %-13s %-22s %7.1f %7.0f  %s%s\n", it->name, it->paper, it->figure, data,
-                   minutes(it, &quick), minutes(it, &whole), it->shows, it->full ? " (--full)" : "");
+                   item_minutes(it, true), item_minutes(it, false), it->shows, it->full ? " (--full)" : "");
     }
-    if (c->args.json) puts("\n]");
-    else
-        puts("\nMinutes are about those of two cores.  privet reproduce NAME|all [--quick] [--runs N] [--seed N] "
-             "[--full] "
-             "[--out FOLDER]");
+    if (c->args.json) {
+        puts("\n]");
+        return EXIT_DONE;
+    }
+    put_papers();
+    puts(
+        "Minutes are about those of two cores.  privet reproduce NAME|all [--quick] [--runs N] [--seed N] [--jobs N] "
+        "[--full] [--out FOLDER]");
     return EXIT_DONE;
 }
 
@@ -145,11 +172,13 @@ static int list(cli *c)
 typedef struct work {
     cli *c;
     place p;
-    records done; /* of the item under way */
+    records points; /* of the item under way */
+    task *tasks;    /* its runs, each once */
+    int n_tasks;
     const item *item;
-    double total, past, weight; /* seconds, about: of what was to do, of what is done, of the run under way */
+    double total, past; /* seconds, about: of what was to do, of what is done */
     double begun;
-    int runs, skipped, told;
+    int skipped, told;
     bool on_rows; /* something written was measured on rows */
 } work;
 
@@ -169,9 +198,11 @@ static void tell_files(work *w, const item *it, int now)
 {
     static const char *const endings[] = { "csv", "svg", "commands" };
     char path[4200];
+    int runs = w->n_tasks;
+    for (int i = 0; i < w->points.n; i++) runs += w->points.at[i].task < 0;
     if (!w->c->args.json) {
-        row(it->name, "%s/%s.csv .svg .commands: %d run%s, %d of them now", w->p.out, it->name, w->done.n,
-            w->done.n == 1 ? "" : "s", now);
+        row(it->name, "%s/%s.csv .svg .commands: %d run%s, %d of them now", w->p.out, it->name, runs,
+            runs == 1 ? "" : "s", now);
         return;
     }
     printf("%s\n    {", w->told++ ? "," : "");
@@ -180,49 +211,52 @@ static void tell_files(work *w, const item *it, int now)
         snprintf(path, sizeof path, "%s/%s.%s", w->p.out, it->name, endings[i]);
         fputs(i ? ", " : "", stdout), json_text(NULL, path);
     }
-    printf("], \"runs\": %d, \"runs_now\": %d}", w->done.n, now);
+    printf("], \"runs\": %d, \"runs_now\": %d}", runs, now);
 }
 
-static double now(void)
+static void show(void *user, int done, int pending)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    const work *w = user;
+    const double weight = w->item->seconds[w->p.quick ? 0 : 1];
+    (void)pending;
+    progress_show(w->item->name, (w->past + done * weight) / fmax(w->total, 1e-9), wall_clock() - w->begun);
 }
 
-static bool on_progress(void *user, const char *what, double done, double total, double epsilon)
+/* Two points of the same settings and repeat share a run. */
+static int add_task(work *w, const item *it, const record *at)
 {
-    work *w = user;
-    const bool training = strcmp(what, "training") == 0;
-    (void)epsilon;
-    runner_progress(what);
-    const double part = training && total > 0 ? fmin(1.0, done / total) : 0.0;
-    progress_show(w->item->name, (w->past + part * w->weight) / fmax(w->total, 1e-9), now() - w->begun);
-    return true;
+    task t = run_task(it, &w->p, at);
+    for (int i = 0; i < w->n_tasks; i++)
+        if (strcmp(w->tasks[i].name, t.name) == 0) {
+            task_free(&t);
+            return i;
+        }
+    if (w->n_tasks % 64 == 0) w->tasks = realloc(w->tasks, sizeof t * (size_t)(w->n_tasks + 64));
+    if (!w->tasks) abort();
+    w->tasks[w->n_tasks] = t;
+    return w->n_tasks++;
 }
 
-static void keep(work *w, record *r)
-{
-    if (w->done.n % 64 == 0) w->done.at = realloc(w->done.at, sizeof(record) * (size_t)(w->done.n + 64));
-    if (!w->done.at) abort();
-    w->done.at[w->done.n++] = *r;
-}
-
-static int do_run(void *user, const item *it, record *at)
+static int add_point(void *user, const item *it, record *at)
 {
     work *w = user;
-    int code = run_prepare(w->c, it, &w->p, at);
-    const int found = code == EXIT_DONE ? record_find(&w->p, at) : 0;
-    if (found < 0) code = EXIT_INPUT;
-    if (code == EXIT_DONE && !found) {
-        w->weight = it->seconds[w->p.quick ? 0 : 1];
-        code = run_once(w->c, it, &w->p, at);
-        if (code == EXIT_DONE && !it->sweeps[at->sweep].compute && !it->plan) code = record_add(&w->p, at);
-        w->past += w->weight;
-        w->runs++;
-    }
-    keep(w, at);
+    const int code = run_prepare(w->c, it, &w->p, at);
+    at->task = code == EXIT_DONE && run_trains(it, at) ? add_task(w, it, at) : -1;
+    if (w->points.n % 64 == 0) w->points.at = realloc(w->points.at, sizeof *at * (size_t)(w->points.n + 64));
+    if (!w->points.at) abort();
+    w->points.at[w->points.n++] = *at;
     return code;
+}
+
+static void forget(work *w)
+{
+    for (int i = 0; i < w->points.n; i++) record_clear(&w->points.at[i]);
+    for (int i = 0; i < w->n_tasks; i++) task_free(&w->tasks[i]);
+    free(w->points.at);
+    free(w->tasks);
+    w->points = (records) { 0 };
+    w->tasks = NULL;
+    w->n_tasks = 0;
 }
 
 static const char *missing_data(const item *it, const place *p)
@@ -235,78 +269,83 @@ static const char *missing_data(const item *it, const place *p)
     return NULL;
 }
 
-static void forget(work *w)
+static void tell_missing(work *w, const item *it, const char *missing)
 {
-    for (int i = 0; i < w->done.n; i++) record_clear(&w->done.at[i]);
-    free(w->done.at);
-    w->done = (records) { 0 };
+    char why[4600];
+    snprintf(why, sizeof why, "put %s of a folder named by PRIVET_DATA%s%s", data_wanted(missing),
+             w->p.data ? "; looked in " : "", w->p.data ? w->p.data : "");
+    tell(w, it, "skipped", why);
+    w->skipped++;
+}
+
+/* What every point shows, from the record of its run or without one; *now counts those. */
+static int measure_points(work *w, const item *it, int *now)
+{
+    int code = EXIT_DONE;
+    for (int i = 0; i < w->n_tasks; i++)
+        if (w->tasks[i].fate != FINISHED && w->tasks[i].why)
+            return complain(w->tasks[i].code, "%s: %s", it->name, w->tasks[i].why);
+    for (int i = 0; code == EXIT_DONE && i < w->points.n; i++) {
+        record *r = &w->points.at[i];
+        if (r->task >= 0) code = run_take(w->c, it, r, w->tasks[r->task].record);
+        else code = run_compute(w->c, it, &w->p, r), ++*now;
+    }
+    return code;
 }
 
 static int do_item(work *w, const item *it)
 {
-    const char *missing = missing_data(it, &w->p);
-    if (missing) {
-        progress_clear();
-        char why[4600];
-        snprintf(why, sizeof why, "put %s of a folder named by PRIVET_DATA%s%s", data_wanted(missing),
-                 w->p.data ? "; looked in " : "", w->p.data ? w->p.data : "");
-        tell(w, it, "skipped", why);
-        w->skipped++;
-        return EXIT_DONE;
-    }
     w->item = it;
-    const int runs = w->runs;
-    int code = each_run(it, &w->p, do_run, w);
+    int code = each_run(it, &w->p, add_point, w);
+    pool p = {
+        .c = w->c, .out = w->p.out, .at = w->tasks, .n = w->n_tasks, .jobs = w->p.jobs, .progress = show, .user = w
+    };
+    if (code == EXIT_DONE) code = pool_do(&p);
+    int now = p.now;
+    progress_clear();
+    if (code == EXIT_DONE) code = measure_points(w, it, &now);
+    w->past += now * it->seconds[w->p.quick ? 0 : 1];
     if (code == EXIT_DONE) {
-        summary s = summarize(it, &w->done, &w->p);
-        code = summary_write(w->c, it, &w->p, &s, &w->done);
+        summary s = summarize(it, &w->points, &w->p);
+        code = summary_write(w->c, it, &w->p, &s, &w->points);
         summary_free(&s);
     }
-    progress_clear();
     for (const sweep *s = it->sweeps; code == EXIT_DONE && s->name; s++) w->on_rows |= s->data != NULL;
-    if (code == EXIT_DONE) tell_files(w, it, w->runs - runs);
+    if (code == EXIT_DONE) tell_files(w, it, now);
     forget(w);
     return code;
 }
 
-static int make_folders(const char *out)
+/* Folders and data of what will be done, and about how long that takes. */
+static int prepare(work *w, const item *only)
 {
-    static const char *const inside[] = { "", "/certificates" };
-    char path[4200];
-    if (strlen(out) > 4000) return usage("the path of --out is too long");
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s%s", out, inside[i]);
-        if (mkdir(path, 0777) != 0 && errno != EEXIST) return complain(EXIT_INPUT, "%s: %s", path, strerror(errno));
+    const item *it;
+    int code = EXIT_DONE;
+    bool open = false; /* not for items that are skipped */
+    for (int i = 0; code == EXIT_DONE && (it = repro_item(i)) != NULL; i++) {
+        if ((only && it != only) || left_out(it, &w->p) || missing_data(it, &w->p)) continue;
+        if (!open) code = pool_open(w->p.out), open = true;
+        if (code == EXIT_DONE) code = each_run(it, &w->p, add_point, w);
+        if (code == EXIT_DONE)
+            w->total += pool_pending(w->c, w->p.out, w->tasks, w->n_tasks) * it->seconds[w->p.quick ? 0 : 1];
+        forget(w);
     }
-    return EXIT_DONE;
-}
-
-/* Weight of what is not recorded yet. */
-static int add_pending(void *user, const item *it, record *at)
-{
-    work *w = user;
-    int code = run_prepare(w->c, it, &w->p, at);
-    if (code == EXIT_DONE && record_find(&w->p, at) == 0) w->total += it->seconds[w->p.quick ? 0 : 1];
-    record_clear(at);
     return code;
 }
 
 static int do_all(work *w, const item *only)
 {
     const item *it;
-    int code = EXIT_DONE, failed = EXIT_DONE;
-    for (int i = 0; code == EXIT_DONE && (it = repro_item(i)) != NULL; i++) {
-        if ((only && it != only) || (it->full && !w->p.full) || missing_data(it, &w->p)) continue;
-        code = make_folders(w->p.out); /* not for items that are skipped */
-        if (code == EXIT_DONE) code = each_run(it, &w->p, add_pending, w);
-    }
-    w->begun = now();
+    int code = prepare(w, only), failed = EXIT_DONE;
+    w->begun = wall_clock();
     const bool json = w->c->args.json && code == EXIT_DONE;
     if (json) printf("{\n  "), json_text("out", w->p.out), fputs(",\n  \"items\": [", stdout);
-    pv_ctx_on_progress(w->c->ctx, on_progress, w);
     for (int i = 0; code == EXIT_DONE && (it = repro_item(i)) != NULL; i++) {
         if (only && it != only) continue;
-        if (it->full && !w->p.full) tell(w, it, "left_out", only ? "it runs with --full" : "runs with --full");
+        const char *missing = missing_data(it, &w->p);
+        if (left_out(it, &w->p))
+            tell(w, it, "left_out", only ? "it runs with --quick or --full" : "runs with --quick or --full");
+        else if (missing) tell_missing(w, it, missing);
         else if (failed == EXIT_DONE) failed = do_item(w, it);
         else do_item(w, it); /* the first failure is the code, and no reason to miss the rest */
         fflush(stdout);
@@ -339,8 +378,8 @@ int cmd_reproduce(cli *c)
     for (int i = 0; i < c->args.n_settings; i++) {
         const char *key = c->args.settings[i].key;
         if (strcmp(key, "runs") != 0 && strcmp(key, "quick") != 0 && strcmp(key, "full") != 0 &&
-            strcmp(key, "run.seed") != 0)
-            return usage("reproduce has no setting %s; there is --runs, --seed, --quick and --full", key);
+            strcmp(key, "run.seed") != 0 && strcmp(key, "jobs") != 0)
+            return usage("reproduce has no setting %s; there is --runs, --seed, --jobs, --quick and --full", key);
     }
     if (strcmp(name, "list") == 0) return list(c);
     const item *it = repro_find(name);
@@ -353,12 +392,13 @@ int cmd_reproduce(cli *c)
                     .quick = setting_value(c, "quick") != NULL,
                     .full = setting_value(c, "full") != NULL };
     data_find(&w.p);
-    long runs;
+    long runs, jobs;
     int code = take_number(c, "runs", "runs", 1000, &runs);
     if (code == EXIT_DONE) code = take_number(c, "run.seed", "seed", 1000000, &w.p.seed);
+    if (code == EXIT_DONE) code = take_number(c, "jobs", "jobs", 1024, &jobs);
     if (code != EXIT_DONE) return code;
     w.p.runs = (int)runs;
+    w.p.jobs = (int)jobs;
     pv_ctx_on_log(c->ctx, NULL, NULL); /* notes of hundreds of runs help nobody */
-    signals_phase(PHASE_KEPT);
     return do_all(&w, it);
 }

@@ -1,18 +1,17 @@
-/* repro.h - what the reproductions share: tables of items, records of runs, and where things lie.
+/* repro.h - what the reproductions share: tables of items, their points, and where things lie.
  *
  * An item is a table or figure of a paper.  Its sweeps are grids: lines x values of x x runs.  Each point of a grid
- * is one training run (or one plan, or one computation) whose settings are texts with three notations,
+ * is one training run (or one plan, or one computation, or a measure along a run) whose settings are texts with three
+ * notations,
  *   @        the value of x;  @*235: that many times;  @*0.5+1: and 1 more
  *   {a|b}    a with --quick, b otherwise
  *   DATA/, RESULTS/ at the start of a path: the folder of data sets, the folder of results
- * so that the settings in a table, the command printed and the key of a recorded run are the same text. */
+ * so that the settings in a table, the command printed and the task that runs.h does come from the same text. */
 #ifndef PRIVET_REPRO_H
 #define PRIVET_REPRO_H
-#include "cli.h"
+#include "runs/runs.h"
 
-#include <math.h>
-
-typedef enum measure { /* columns of a record; their names are in repro_record.c */
+typedef enum measure { /* of a point; their names are in repro_sum.c */
                        M_VALUE,
                        M_ACCURACY,
                        M_LOG_LOSS,
@@ -25,6 +24,7 @@ typedef enum measure { /* columns of a record; their names are in repro_record.c
 
 typedef struct record { /* what one run gave; NAN: not measured */
     int sweep, line, run, n_curve;
+    int task; /* that trains it; -1: planned or computed */
     double x, m[MEASURES];
     double *curve_x, *curve_y; /* owned */
     char *command;             /* owned */
@@ -87,7 +87,7 @@ typedef struct item {
     const char *plan;       /* path into the plan's JSON: nothing is trained; NULL: trained */
     int runs[2];            /* quick, otherwise */
     double seconds[2];      /* of one run, about */
-    bool full;              /* with --full only */
+    bool full;              /* at the paper's sizes with --full only: hours */
 } item;
 
 extern const item repro_prgd[], repro_tr[], repro_sbcd[], repro_erm[], repro_ls[]; /* name NULL ends each */
@@ -98,16 +98,22 @@ const char *item_data(const item *it, const sweep *s, const line *l, bool quick)
 /* ---- where, and how much (cmd_reproduce.c) ------------------------------------------------------------------ */
 typedef struct place {
     const char *out;  /* folder of results */
+    int jobs;         /* runs at the same time; 0: one for each core */
     const char *data; /* folder of data sets; NULL: there is none */
     bool quick, full;
     int runs;  /* 0: the item's own */
     long seed; /* of run 1; 0: noise from the operating system, as in any other run */
 } place;
 int item_runs(const item *it, const place *p);
+double item_minutes(const item *it, bool quick); /* of two cores, about */
 
 /* ---- settings (repro_words.c) ------------------------------------------------------------------------------- */
-char *repro_expand(const char *text, bool quick, double x);            /* free() it; NULL text: "" */
-char *repro_path(const place *p, const char *text);                    /* free() it */
+char *repro_expand(const char *text, bool quick, double x); /* free() it; NULL text: "" */
+char *repro_path(const place *p, const char *text);         /* free() it */
+/* Steps from one measure to the next where all points of a line are measures along its longest run: where its
+ * settings have run.every, and x counts so many steps.  0: every point has a run. */
+int repro_along(const item *it, const record *r);
+double repro_longest(const sweep *s, bool quick);                      /* the largest x; NAN: there is none */
 int repro_numbers(const char *text, bool quick, double *out, int cap); /* how many; text NULL: one NAN */
 
 /* ---- data sets (repro_data.c) ------------------------------------------------------------------------------- */
@@ -120,12 +126,13 @@ int data_open(cli *c, const place *p, const char *name, source *out); /* exit co
 bool data_there(const place *p, const char *name);
 const char *data_wanted(const char *name); /* what to get, and where to put it */
 
-/* ---- runs (repro_record.c, repro_run.c) --------------------------------------------------------------------- */
-int record_find(const place *p, record *r);      /* 1: recorded, and filled in; 0: not; -1: unreadable */
-int record_add(const place *p, const record *r); /* exit code */
+/* ---- runs (repro_run.c) ------------------------------------------------------------------------------------- */
+int run_prepare(cli *c, const item *it, const place *p, record *r); /* its data and its command; exit code */
+bool run_trains(const item *it, const record *r);                   /* or is it planned or computed? */
+task run_task(const item *it, const place *p, const record *r);     /* of one that trains */
+int run_take(cli *c, const item *it, record *r, const char *text);  /* measures from the record of its task */
+int run_compute(cli *c, const item *it, const place *p, record *r); /* of one that does not train; exit codes */
 void record_clear(record *r);
-int run_prepare(cli *c, const item *it, const place *p, record *r); /* its data and its command */
-int run_once(cli *c, const item *it, const place *p, record *r);    /* measures; exit codes, both */
 
 /* ---- results (repro_sum.c, chart.c) ------------------------------------------------------------------------- */
 typedef struct point {
@@ -141,7 +148,7 @@ typedef struct summary {
     long seed; /* of run 1; 0: none */
 } summary;
 summary summarize(const item *it, const records *all, const place *p);
-/* CSV, SVG, commands; exit code */
+/* CSV of points and of runs, SVG, commands; exit code */
 int summary_write(cli *c, const item *it, const place *p, const summary *s, const records *all);
 bool summary_read(const item *it, const char *folder, summary *out);
 void summary_free(summary *s);

@@ -27,6 +27,15 @@ static bool there(const place *p, const char *path)
     return yes;
 }
 
+static int make_folder(const place *p, const char *path)
+{
+    char *real = repro_path(p, path);
+    const bool bad = mkdir(real, 0777) != 0 && errno != EEXIST;
+    const int code = bad ? complain(EXIT_INPUT, "%s: %s", real, strerror(errno)) : EXIT_DONE;
+    free(real);
+    return code;
+}
+
 /* Writes what `fill` puts, whole or not at all; what is there already stays. */
 static int make_file(cli *c, const place *p, const char *path, void (*fill)(FILE *f, const void *arg),
                      const void *arg)
@@ -45,13 +54,13 @@ static int make_file(cli *c, const place *p, const char *path, void (*fill)(FILE
     return s == PV_OK ? EXIT_DONE : fail(c, s);
 }
 
-/* The decompressed file; gzip is there wherever the file came from. */
-static FILE *open_gzip(const place *p, const char *path)
+/* The file, decompressed by gzip or bzip2, which are there wherever the file came from. */
+static FILE *open_packed(const place *p, const char *program, const char *path)
 {
     char text[4200], *real = repro_path(p, path);
     FILE *f = NULL;
     if (strlen(real) < 4096 && !strchr(real, '\'')) {
-        snprintf(text, sizeof text, "exec gzip -dc -- '%s'", real);
+        snprintf(text, sizeof text, "exec %s -dc -- '%s'", program, real);
         f = popen(text, "r");
     }
     free(real);
@@ -95,7 +104,7 @@ static int make_covtype(cli *c, const place *p, const dataset *d, int64_t rows, 
     if (code != EXIT_DONE || !rows) return code;
     snprintf(out->train, sizeof out->train, "RESULTS/data/covtype-%lld.csv", (long long)rows);
     if (there(p, out->train)) return EXIT_DONE;
-    const thinning t = { open_gzip(p, d->train), rows, d->rows };
+    const thinning t = { open_packed(p, "gzip", d->train), rows, d->rows };
     if (!t.in) return complain(EXIT_INPUT, "%s cannot be read through gzip", d->train);
     const int made = make_file(c, p, out->train, put_thinned, &t);
     pclose(t.in);
@@ -131,7 +140,7 @@ static int cut_mnist(cli *c, const place *p, const char *from, const char *kind,
     if (there(p, path[0]) && there(p, path[1])) return EXIT_DONE;
     const int64_t head = size > 1 ? 16 : 8, all = head + n * size;
     uint8_t *bytes = malloc((size_t)all);
-    FILE *in = open_gzip(p, from);
+    FILE *in = open_packed(p, "gzip", from);
     if (!bytes) abort();
     const bool good = in && fread(bytes, 1, (size_t)all, in) == (size_t)all;
     if (in) pclose(in);
@@ -152,6 +161,43 @@ static int make_mnist(cli *c, const place *p, const dataset *d, int64_t rows, so
     const int code = cut_mnist(c, p, d->train, "images-idx3-ubyte", d->rows, rows, 784);
     if (code != EXIT_DONE) return code;
     return cut_mnist(c, p, "DATA/mnist/train-labels-idx1-ubyte.gz", "labels-idx1-ubyte", d->rows, rows, 1);
+}
+
+/* ---- CIFAR-10, decompressed once: bzip2 takes longer than the runs of --quick train ------------------------- */
+
+static void put_stream(FILE *f, const void *arg)
+{
+    char bytes[65536];
+    FILE *in = *(FILE *const *)arg;
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, in)) > 0;) fwrite(bytes, 1, n, f);
+}
+
+static int unpack_cifar(cli *c, const place *p, const char *name)
+{
+    char from[64], to[64];
+    snprintf(from, sizeof from, "DATA/cifar10/%s.bin.bz2", name);
+    snprintf(to, sizeof to, "RESULTS/data/cifar10/%s.bin", name);
+    if (there(p, to)) return EXIT_DONE;
+    FILE *in = open_packed(p, "bzip2", from);
+    if (!in) return complain(EXIT_INPUT, "%s cannot be read through bzip2", from);
+    const int code = make_file(c, p, to, put_stream, &in);
+    if (pclose(in) == 0 || code != EXIT_DONE) return code;
+    char *real = repro_path(p, to);
+    unlink(real); /* part of the file at most */
+    free(real);
+    return complain(EXIT_INPUT, "%s is not there or damaged, or bzip2 is missing", from);
+}
+
+static int make_cifar(cli *c, const place *p, const dataset *d, int64_t rows, source *out)
+{
+    static const char *const names[] = { "data_batch_1", "data_batch_2", "data_batch_3",
+                                         "data_batch_4", "data_batch_5", "test_batch" };
+    int code = make_folder(p, "RESULTS/data/cifar10");
+    (void)d, (void)rows;
+    for (int i = 0; code == EXIT_DONE && i < 6; i++) code = unpack_cifar(c, p, names[i]);
+    snprintf(out->train, sizeof out->train, "RESULTS/data/cifar10/data_batch_1.bin");
+    snprintf(out->test, sizeof out->test, "RESULTS/data/cifar10/test_batch.bin");
+    return code;
 }
 
 /* ---- tables drawn at random --------------------------------------------------------------------------------- */
@@ -219,7 +265,7 @@ static const dataset sets[] = {
     { "cifar10", "DATA/cifar10/data_batch_1.bin.bz2", "DATA/cifar10/test_batch.bin.bz2", "",
       "the binary version of CIFAR-10, data_batch_1.bin.bz2 ... data_batch_5.bin.bz2 and test_batch.bin.bz2, in "
       "cifar10/",
-      50000, NULL },
+      50000, make_cifar },
     { "linear", "", "", "data.labels=-1,1", NULL, 10000, make_linear },
     { "madelon", "RESULTS/data/madelon_train.csv", "RESULTS/data/madelon_test.csv",
       "data.schema=RESULTS/data/madelon.schema.json", NULL, 4800, make_madelon },
@@ -249,10 +295,8 @@ int data_open(cli *c, const place *p, const char *name, source *out)
     const dataset *d = find(name);
     const char *colon = strchr(name, ':');
     const int64_t rows = colon ? strtoll(colon + 1, NULL, 10) : 0;
-    char *folder = repro_path(p, "RESULTS/data");
-    const bool bad = mkdir(folder, 0777) != 0 && errno != EEXIST;
-    free(folder);
-    if (bad) return complain(EXIT_INPUT, "%s/data: %s", p->out, strerror(errno));
+    const int code = make_folder(p, "RESULTS/data");
+    if (code != EXIT_DONE) return code;
     snprintf(out->train, sizeof out->train, "%s", d->train);
     snprintf(out->test, sizeof out->test, "%s", d->test);
     snprintf(out->settings, sizeof out->settings, "%s", rows && d->make == make_mnist ? "" : d->settings);

@@ -96,7 +96,7 @@ static const panel two_budgets[] = {
     {                                                                                                                \
         .name = "erm-fig" id, .paper = "ERM", .figure = "Fig. " id, .shows = what, .taken = TAKEN extra,             \
         .why = reason, .common = COMMON, .curve = "projected_gradient", .sweeps = grid, .panels = view,              \
-        .runs = { 3, 10 }, .seconds = {                                                                              \
+        .runs = { 2, 10 }, .seconds = {                                                                              \
             quick_seconds,                                                                                           \
             quick_seconds                                                                                            \
         }                                                                                                            \
@@ -108,19 +108,19 @@ const item repro_erm[] = {
              "it does from 0.1 to 0.5; from there on 200 steps of this size are the limit, and less noise changes "
              "nothing. The paper also reads from its two plots that a larger table has a smaller error; they show "
              "two problems, and Fig. 3 is the comparison. It prints no number.",
-             fig1, two_sets, 1.5),
+             fig1, two_sets, 0.4),
     ERM_ITEM("2", "projected gradient for several numbers of steps, epsilon = 2",
              "The paper's values of T are not in its text.",
              "More steps mean more noise in each: on the synthetic table a longer run is higher at the same step. At "
              "its end it is lower up to T = 400 and higher again at 800, where noise is the limit; on Covertype each "
              "doubling lowers it, to two thirds or less. The paper sees less effect of T than of epsilon; on "
              "Covertype it is the other way round here (Fig. 1).",
-             fig2, two_sets, 2.5),
+             fig2, two_sets, 0.5),
     ERM_ITEM("3", "projected gradient for several numbers of rows, epsilon = 2, T = 400",
              "The paper's values of n are not in its text.",
              "More rows mean less noise and a smaller gradient, as the paper says; on Covertype there is little left "
              "to gain beyond 50,000 rows, where 400 steps are the limit. It prints no number.",
-             fig3, sizes, 2),
+             fig3, sizes, 0.3),
     ERM_ITEM(
         "4", "projected gradient with the noise of several analyses",
         "The noise of Zhang et al. is the formula printed, on "
@@ -130,6 +130,6 @@ const item repro_erm[] = {
         "over sensitivity at epsilon 0.5 and 2: zCDP 107 and 28.1, moments accountant 74.4 and 22.7, exact curve "
         "65.2 and 20.4; the formula printed for Zhang et al. gives 51.9 and 13.0, which really cost epsilon 0.66 "
         "and 3.49.",
-        fig4, two_budgets, 1.5),
+        fig4, two_budgets, 0.4),
     { 0 },
 };

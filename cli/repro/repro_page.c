@@ -237,11 +237,14 @@ static void put_item(const sheet *o, const item *it, const char *folder, const s
     put_words(o, it->shows);
     const char *const tick[] = { o->text ? "`" : "<code>", o->text ? "`" : "</code>" };
     fprintf(o->f, " (%sprivet reproduce %s%s%s", tick[0], it->name, s->quick ? " --quick" : "",
-            it->full ? " --full" : "");
+            it->full && !s->quick ? " --full" : "");
     if (it->runs[1] > 1) fprintf(o->f, " --runs %d", runs);
     if (s->seed) fprintf(o->f, " --seed %ld", s->seed);
     fprintf(o->f, "%s: %d run%s a point%s).", tick[1], runs, runs > 1 ? "s" : "",
             s->seed ? ", the same seeds for all series, NOT PRIVATE" : "");
+    if (s->quick)
+        fprintf(o->f, " The paper's own sizes were not run: about %.2g hours of two cores.",
+                item_minutes(it, false) / 60.0);
     fputs(o->text ? "\n\n" : "</p>\n", o->f);
     if (o->text) fprintf(o->f, "![%s, %s](%s/%s.svg)\n\n", it->paper, it->figure, folder, it->name);
     else plots(o, it, s);

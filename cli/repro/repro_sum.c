@@ -1,6 +1,5 @@
-/* repro_sum.c - from runs to RESULTS/NAME.csv, NAME.svg and NAME.commands: means, spreads, the paper's numbers.
- *
- * Spread is the standard deviation over runs, n - 1 in the denominator; one run has none. */
+/* repro_sum.c - from runs to RESULTS/NAME.csv, NAME.runs.csv, NAME.svg and NAME.commands: means, spreads, the paper's
+ * numbers.  Spread is the standard deviation over runs (sample.c); one run has none. */
 #include "repro.h"
 
 #include <stdlib.h>
@@ -43,30 +42,30 @@ static point *add_point(summary *s, const item *it, int k, const char *label, do
     return p;
 }
 
-/* Mean and spread of values added one at a time: their distances from the first, so that equal ones have none. */
-static void finish_point(point *p, double first, double sum, double squares, double scale)
+static bool same_point(const record *a, const record *b)
 {
-    const double n = p->runs, mean = sum / n;
-    p->mean = scale * (first + mean);
-    if (p->runs > 1) p->spread = scale * sqrt(fmax(0.0, squares - n * mean * mean) / (n - 1.0));
+    return a->sweep == b->sweep && a->line == b->line && same(a->x, b->x);
+}
+
+static void finish_point(point *p, const sample *s, double from, double scale)
+{
+    p->runs = s->n;
+    p->mean = scale * (sample_mean(s) - from);
+    p->spread = scale * sample_sd(s);
 }
 
 static void add_mean(summary *s, const item *it, int k, const records *all, const record *first, double from)
 {
     const panel *p = &it->panels[k];
     point *out = add_point(s, it, k, it->sweeps[first->sweep].lines[first->line].label, first->x);
-    double sum = 0.0, squares = 0.0, epsilon = 0.0;
+    sample y = { 0 }, epsilon = { 0 };
     for (int i = 0; i < all->n; i++) {
-        const record *r = &all->at[i];
-        if (r->sweep != first->sweep || r->line != first->line || !same(r->x, first->x)) continue;
-        const double v = r->m[p->y] - first->m[p->y];
-        epsilon += r->m[M_EPSILON];
-        sum += v;
-        squares += v * v;
-        out->runs++;
+        if (!same_point(&all->at[i], first)) continue;
+        sample_add(&y, all->at[i].m[p->y]);
+        sample_add(&epsilon, all->at[i].m[M_EPSILON]);
     }
-    if (p->flags & BY_EPSILON) out->x = epsilon / out->runs;
-    finish_point(out, first->m[p->y] - from, sum, squares, p->flags & PERCENT ? 100.0 : 1.0);
+    if (p->flags & BY_EPSILON) out->x = sample_mean(&epsilon);
+    finish_point(out, &y, from, p->flags & PERCENT ? 100.0 : 1.0);
 }
 
 /* Along a run: the points of all runs of a line have the same steps. */
@@ -74,29 +73,24 @@ static void add_curve(summary *s, const item *it, int k, const records *all, con
 {
     const panel *p = &it->panels[k];
     for (int j = 0; j < first->n_curve; j++) {
-        double sum = 0.0, squares = 0.0, x = 0.0;
+        sample x = { 0 }, y = { 0 };
         point *out = add_point(s, it, k, it->sweeps[first->sweep].lines[first->line].label, first->curve_x[j]);
         for (int i = 0; i < all->n; i++) {
             const record *r = &all->at[i];
-            if (r->sweep != first->sweep || r->line != first->line || !same(r->x, first->x) || j >= r->n_curve)
-                continue;
-            const double v = r->curve_y[j] - first->curve_y[j];
-            x += p->flags & TIME ? r->m[M_SECONDS] * r->curve_x[j] / r->curve_x[r->n_curve - 1] : r->curve_x[j];
-            sum += v;
-            squares += v * v;
-            out->runs++;
+            if (!same_point(r, first) || j >= r->n_curve) continue;
+            const double part = r->curve_x[j] / r->curve_x[r->n_curve - 1];
+            sample_add(&x, p->flags & TIME ? r->m[M_SECONDS] * part : r->curve_x[j]);
+            sample_add(&y, r->curve_y[j]);
         }
-        out->x = x / out->runs;
-        finish_point(out, first->curve_y[j] - from, sum, squares, 1.0);
+        out->x = sample_mean(&x);
+        finish_point(out, &y, from, 1.0);
     }
 }
 
 static bool first_of_its_point(const records *all, int i)
 {
     for (int k = 0; k < i; k++)
-        if (all->at[k].sweep == all->at[i].sweep && all->at[k].line == all->at[i].line &&
-            same(all->at[k].x, all->at[i].x))
-            return false;
+        if (same_point(&all->at[k], &all->at[i])) return false;
     return true;
 }
 
@@ -163,6 +157,40 @@ static void put_table(FILE *f, const item *it, const summary *s)
     }
 }
 
+/* What is computed on rows without noise says so wherever it stands. */
+static const char *const names[MEASURES] = { "value",
+                                             "accuracy_not_private",
+                                             "log_loss_not_private",
+                                             "objective_not_private",
+                                             "gradient_not_private",
+                                             "epsilon",
+                                             "seconds" };
+
+static void put_run(FILE *f, const item *it, const record *r, double step, const char *name, double value)
+{
+    const sweep *s = &it->sweeps[r->sweep];
+    if (isnan(value)) return;
+    fprintf(f, "\"%s\",\"%s: %s\"", r->command, s->name, s->lines[r->line].label);
+    put_cell(f, r->x);
+    fprintf(f, ",%d", r->run);
+    put_cell(f, step);
+    fprintf(f, ",%s,%.9g\n", name, value);
+}
+
+/* One line for every run and measure; with a step where it is of an iterate. */
+static void put_runs(FILE *f, const item *it, const records *all)
+{
+    const bool objective = it->curve && strcmp(it->curve, "objective") == 0;
+    fputs("command,series,x,run,step,measure,value\n", f);
+    for (int i = 0; i < all->n; i++) {
+        const record *r = &all->at[i];
+        for (int k = 0; k < MEASURES; k++) put_run(f, it, r, NAN, names[k], r->m[k]);
+        for (int j = 0; j < r->n_curve; j++)
+            put_run(f, it, r, r->curve_x[j],
+                    !it->curve ? names[M_VALUE] : names[objective ? M_OBJECTIVE : M_GRADIENT], r->curve_y[j]);
+    }
+}
+
 static void put_picture(FILE *f, const item *it, const summary *s)
 {
     int panels = 0, height[16] = { 0 }, top = 0;
@@ -197,15 +225,33 @@ static void put_words(FILE *f, const char *from, const char *end)
     }
 }
 
+static const char after[] = " # after "; /* so many steps: repro_run.c */
+
+/* One run of a line whose points are measures along it: held-out rows are measured while it trains. */
+static void put_along(FILE *f, const char *text, const char *end)
+{
+    const char *test = strstr(text, " | test ");
+    put_words(f, text, test ? test : end);
+    if (test) fputs(" run.holdout=", f), put_words(f, test + 8, end);
+    fputs(" --out MODEL\n", f);
+}
+
 /* What was run, once for all runs of a point.  What is computed without a run has the one command that computes all
  * points; behind its # stand the settings of this one. */
-static void put_commands(FILE *f, const records *all)
+static void put_commands(FILE *f, const item *it, const records *all)
 {
     bool computed = false;
+    (void)it;
     for (int i = 0; i < all->n; i++) {
         const record *r = &all->at[i];
         const char *end = strstr(r->command, " #"), *test = strstr(r->command, " | test ");
-        if (r->run != 1 || (end && computed)) continue;
+        const char *along = strstr(r->command, after);
+        if (r->run != 1 || (end && !along && computed)) continue;
+        if (along) {
+            const size_t n = (size_t)(along - r->command) + sizeof after - 1;
+            if (i == 0 || strncmp(r->command, all->at[i - 1].command, n) != 0) put_along(f, r->command, along);
+            continue;
+        }
         computed = computed || end;
         put_words(f, r->command, end ? end : test ? test : r->command + strlen(r->command));
         if (strncmp(r->command, "privet train", 12) == 0) fputs(" --out MODEL", f);
@@ -219,16 +265,17 @@ static void put_commands(FILE *f, const records *all)
 
 int summary_write(cli *c, const item *it, const place *p, const summary *s, const records *all)
 {
-    static void (*const put[])(FILE *, const item *, const summary *) = { put_table, put_picture };
-    static const char *const ending[] = { ".csv", ".svg", ".commands" };
+    static void (*const of_points[])(FILE *, const item *, const summary *) = { put_table, put_picture };
+    static void (*const of_runs[])(FILE *, const item *, const records *) = { put_runs, put_commands };
+    static const char *const ending[] = { ".csv", ".svg", ".runs.csv", ".commands" };
     int code = EXIT_DONE;
-    for (int i = 0; code == EXIT_DONE && i < 3; i++) {
+    for (int i = 0; code == EXIT_DONE && i < 4; i++) {
         char *text;
         size_t len;
         FILE *f = open_memstream(&text, &len);
         if (!f) abort();
-        if (i < 2) put[i](f, it, s);
-        else put_commands(f, all);
+        if (i < 2) of_points[i](f, it, s);
+        else of_runs[i - 2](f, it, all);
         code = write_file(c, it, p, ending[i], f, &text);
     }
     return code;

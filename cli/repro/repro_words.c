@@ -48,6 +48,22 @@ int repro_numbers(const char *text, bool quick, double *out, int cap)
     return n;
 }
 
+int repro_along(const item *it, const record *r)
+{
+    static const char key[] = "run.every=";
+    const sweep *s = &it->sweeps[r->sweep];
+    const char *settings = s->lines[r->line].settings, *at = settings ? strstr(settings, key) : NULL;
+    return at ? atoi(at + sizeof key - 1) : 0;
+}
+
+double repro_longest(const sweep *s, bool quick)
+{
+    double x[256], most = NAN;
+    const int n = repro_numbers(s->xs, quick, x, 256);
+    for (int i = 0; i < n; i++) most = fmax(most, x[i]);
+    return most;
+}
+
 char *repro_path(const place *p, const char *text)
 {
     char *out;

@@ -1,9 +1,9 @@
-/* compare_key.c - what identifies a run, and the record of one that is finished.
+/* task.c - what identifies a run, and the record of one that is finished.
  *
  * The key is a text: version, settings in alphabetical order, the files as they are (size and time of the last
  * change, not a digest of the rows, which would tell something about them), and last the repeat or its seed.  A
  * record's name is a hash of the key, and the record holds the key itself, so that no other run is taken for it. */
-#include "compare.h"
+#include "runs/runs.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -53,53 +53,96 @@ static void put_path(FILE *f, const char *key, const char *path)
 static bool is_path(const char *key)
 {
     return strcmp(key, "data.path") == 0 || strcmp(key, "data.labels") == 0 || strcmp(key, "data.schema") == 0 ||
-           strcmp(key, "set.vertices") == 0;
+           strcmp(key, "set.vertices") == 0 || strcmp(key, "run.holdout") == 0;
 }
 
 static int by_key(const void *a, const void *b)
 {
-    const factor *const *x = a, *const *y = b;
+    const setting *const *x = a, *const *y = b;
     return strcmp((*x)->key, (*y)->key);
 }
 
-char *run_key(const grid *g, int cell, int repeat)
+static char *copy(const char *text)
+{
+    char *own = strdup(text);
+    if (!own) abort();
+    return own;
+}
+
+void task_set(task *t, const char *key, const char *value)
+{
+    int i = 0;
+    while (i < t->n_settings && strcmp(t->settings[i].key, key) != 0) i++;
+    if (i < t->n_settings) {
+        free((char *)(uintptr_t)t->settings[i].value);
+    } else {
+        t->settings = realloc(t->settings, sizeof *t->settings * (size_t)(t->n_settings + 1));
+        if (!t->settings) abort();
+        t->settings[t->n_settings++].key = copy(key);
+    }
+    t->settings[i].value = copy(value);
+}
+
+const char *task_get(const task *t, const char *key)
+{
+    for (int i = 0; i < t->n_settings; i++)
+        if (strcmp(t->settings[i].key, key) == 0) return t->settings[i].value;
+    return NULL;
+}
+
+static char *key_of(const task *t)
 {
     char *text;
     size_t len;
     FILE *f = open_memstream(&text, &len);
-    const factor **sorted = calloc((size_t)g->n + 1, sizeof *sorted);
+    const setting **sorted = calloc((size_t)t->n_settings + 1, sizeof *sorted);
     if (!f || !sorted) abort();
-    for (int i = 0; i < g->n; i++) sorted[i] = &g->at[i];
-    qsort(sorted, (size_t)g->n, sizeof *sorted, by_key);
+    for (int i = 0; i < t->n_settings; i++) sorted[i] = &t->settings[i];
+    qsort(sorted, (size_t)t->n_settings, sizeof *sorted, by_key);
     fprintf(f, "privet %s\n", pv_version());
-    for (int i = 0; i < g->n; i++) {
-        const char *key = sorted[i]->key, *value = grid_value(g, cell, (int)(sorted[i] - g->at));
-        if (strcmp(key, "run.threads") == 0) continue; /* not a bit of the result depends on them */
-        if (is_path(key)) put_path(f, key, value);
-        else fprintf(f, "%s=%s\n", key, value);
+    for (int i = 0; i < t->n_settings; i++) {
+        if (strcmp(sorted[i]->key, "run.threads") == 0) continue; /* not a bit of the result depends on them */
+        if (is_path(sorted[i]->key)) put_path(f, sorted[i]->key, sorted[i]->value);
+        else fprintf(f, "%s=%s\n", sorted[i]->key, sorted[i]->value);
     }
-    if (g->holdout) put_path(f, "holdout", g->holdout);
+    if (t->test) put_path(f, "holdout", t->test);
     else fputs("holdout none\n", f);
-    if (g->seeded) fprintf(f, "seed %ld", g->seed + repeat);
-    else fprintf(f, "repeat %d", repeat + 1);
+    if (t->seeded) fprintf(f, "seed %ld", t->seed);
+    else fprintf(f, "repeat %d", t->repeat);
     if (fclose(f) != 0) abort();
     free(sorted);
     return text;
 }
 
 /* FNV-1a from two starts: 32 digits. */
-void run_name(const char *key, char out[NAME_SIZE])
+void task_identify(task *t)
 {
+    t->key = key_of(t);
     uint64_t h[2] = { 0xcbf29ce484222325u, 0x84222325cbf29ce4u };
     for (int k = 0; k < 2; k++)
-        for (const char *s = key; *s; s++) h[k] = (h[k] ^ (unsigned char)*s) * 0x100000001b3u;
-    snprintf(out, NAME_SIZE, "%016llx%016llx", (unsigned long long)h[0], (unsigned long long)h[1]);
+        for (const char *s = t->key; *s; s++) h[k] = (h[k] ^ (unsigned char)*s) * 0x100000001b3u;
+    snprintf(t->name, NAME_SIZE, "%016llx%016llx", (unsigned long long)h[0], (unsigned long long)h[1]);
 }
 
-char *run_path(const grid *g, const char *name, const char *ending)
+void task_free(task *t)
+{
+    for (int i = 0; i < t->n_settings; i++) {
+        free((char *)(uintptr_t)t->settings[i].key);
+        free((char *)(uintptr_t)t->settings[i].value);
+    }
+    free(t->settings);
+    free(t->test);
+    free(t->certificate);
+    free(t->key);
+    free(t->why);
+    free(t->record);
+    *t = (task) { 0 };
+}
+
+char *run_path(const char *out, const char *name, const char *ending)
 {
     char *path;
-    if (asprintf(&path, "%s/runs/%s%s", g->out, name, ending) < 0) abort();
+    if (asprintf(&path, "%s/runs/%s%s", out, name, ending) < 0) abort();
     return path;
 }
 
@@ -123,21 +166,21 @@ static bool same_key(jv v, const char *key)
     return same;
 }
 
-static void take_measures(jv v, run *out)
+/* Does the library read it as an object?  What it holds is not looked at: lists are refused there. */
+bool json_valid(cli *c, const char *text, size_t len, const char *name)
 {
-    const jv m = jv_get(v, "measures");
-    for (int k = 0; k < MEASURES; k++) out->m[k] = jv_num(jv_get(m, measures[k].key));
-    out->private = jv_true(jv_get(v, "private"));
-    out->own_rows = jv_true(jv_get(v, "training_rows"));
-    out->rows = jv_num(jv_get(v, "rows"));
+    pv_plan *plan = NULL;
+    pv_status s = pv_plan_create(c->ctx, &plan);
+    if (s == PV_OK) s = pv_plan_load(plan, text, len, name);
+    pv_plan_free(plan);
+    return s == PV_OK || s == PV_E_PARAM;
 }
 
-/* Is it a whole record, and that of this run?  key NULL: of any run. */
-bool record_read(cli *c, const char *path, const char *key, run *out, char **text)
+bool record_read(cli *c, const char *path, const char *key, char **text)
 {
     struct stat st;
     char *body = NULL;
-    if (text) *text = NULL;
+    *text = NULL;
     FILE *f = fopen(path, "rbe");
     if (!f) return false;
     size_t n = 0;
@@ -151,8 +194,7 @@ bool record_read(cli *c, const char *path, const char *key, run *out, char **tex
     bool good = body && strlen(body) == n && json_valid(c, body, n, path) &&
                 strcmp(jv_str(jv_get(v, "format"), format, sizeof format), "privet-run") == 0 &&
                 (!key || same_key(jv_get(v, "key"), key));
-    if (good && out) take_measures(v, out);
-    if (good && text) *text = body;
+    if (good) *text = body;
     else free(body);
     return good;
 }

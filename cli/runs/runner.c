@@ -1,19 +1,16 @@
-/* runner.c - one run, measured: train, certificate, figures on labelled rows, processor time.
- *
- * `compare` and `reproduce` have their own settings and records; what happens between them is here, once. */
-#include "cli.h"
+/* runner.c - one run, measured: train, certificate, figures on labelled rows, processor time. */
+#include "runs/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static struct {
     double began, ended;
     bool training;
 } timer;
 
-double runner_clock(void)
+static double runner_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* neighbours on the machine do not count */
@@ -38,16 +35,16 @@ static pv_status keep(const pv_result *r, outcome *out)
     return s;
 }
 
-static pv_status measure(cli *c, const char *model, const char *test, outcome *out)
+static pv_status measure(const pv_result *r, const char *test, outcome *out)
 {
     pv_model *m = NULL;
-    pv_status s = pv_model_load(c->ctx, model, &m);
+    pv_status s = pv_result_model(r, &m);
     if (s == PV_OK) s = pv_model_eval(m, test, &out->metrics);
     pv_model_free(m);
     return s;
 }
 
-pv_status run_measured(cli *c, pv_plan *plan, const char *test, const char *model, outcome *out)
+pv_status run_measured(pv_plan *plan, const char *test, outcome *out)
 {
     pv_result *result = NULL;
     *out = (outcome) { 0 };
@@ -56,9 +53,7 @@ pv_status run_measured(cli *c, pv_plan *plan, const char *test, const char *mode
     pv_status s = pv_plan_run(plan, &result);
     out->seconds = timer.ended - timer.began;
     if (s == PV_OK) s = keep(result, out);
-    if (s == PV_OK) s = pv_result_save(result, model);
-    if (s == PV_OK) s = measure(c, model, test, out);
-    unlink(model);
+    if (s == PV_OK && *test) s = measure(result, test, out);
     pv_result_free(result);
     return s;
 }

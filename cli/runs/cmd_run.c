@@ -1,9 +1,10 @@
-/* cmd_run.c - privet run: one run of a comparison, in a process of its own.
+/* cmd_run.c - privet run: one run of a comparison or a reproduction, in a process of its own.
  *
- * Called by `privet compare` only.  What it leaves is one record, written at once; before training begins it leaves a
- * mark, RECORD.started, which counts the attempts: one that ends early has spent its budget all the same.
+ * Called by `privet compare` and `privet reproduce` only.  What it leaves is one record, written at once; before
+ * training begins it leaves a mark, RECORD.started, which counts the attempts: one that ends early has spent its
+ * budget all the same.
  * A run that is refused says why on stderr, in one line, and ends with the code of the refusal. */
-#include "compare.h"
+#include "runs/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 typedef struct attempt {
     cli own; /* with a context of its own: the mark is written in the middle of a call */
-    const char *record, *key;
+    const char *record, *certificate, *key;
     int number; /* this one included */
     bool bad;   /* the mark could not be written */
 } attempt;
@@ -45,8 +46,7 @@ static void mark(attempt *a)
 {
     char *text, *path = beside(a->record, ".started"), *before;
     size_t len;
-    if (record_read(&a->own, path, NULL, NULL, &before))
-        a->number = 1 + (int)jv_num(jv_get((jv) { before }, "attempts"));
+    if (record_read(&a->own, path, NULL, &before)) a->number = 1 + (int)jv_num(jv_get((jv) { before }, "attempts"));
     free(before);
     FILE *f = open_memstream(&text, &len);
     if (!f) abort();
@@ -72,20 +72,30 @@ static void put_number(FILE *f, const char *key, double x, bool first)
     else fputs("null", f);
 }
 
-/* The tree of events as it stands in the certificate. */
-static void put_events(FILE *f, jv certificate)
+/* A value as it stands in an object; nothing where there is none. */
+static void put_value(FILE *f, const char *before, jv object, const char *key)
 {
-    const jv events = jv_get(certificate, "events");
-    jv_iter it = jv_begin(certificate);
-    while (jv_next(&it) && it.value.p != events.p) {
+    const jv v = jv_get(object, key);
+    jv_iter it = jv_begin(object);
+    while (v.p && jv_next(&it) && it.value.p != v.p) {
     }
-    fprintf(f, "%.*s", (int)(it.at - events.p), events.p);
+    if (v.p) fprintf(f, "%s\"%s\": %.*s", before, key, (int)(it.at - v.p), v.p);
+}
+
+static void put_measures(FILE *f, const outcome *o)
+{
+    static const char *const metrics[] = { "accuracy", "auc", "log_loss", "rmse", "mae", "r2" }, *const costs[] = {
+        "epsilon", "noise_multiplier", "steps"
+    };
+    for (int k = 0; k < 6; k++) put_number(f, metrics[k], jv_num(jv_get((jv) { o->metrics }, metrics[k])), k == 0);
+    put_number(f, "seconds", o->seconds, false);
+    for (int k = 0; k < 3; k++) put_number(f, costs[k], jv_num(jv_get((jv) { o->summary }, costs[k])), false);
 }
 
 static pv_status write_record(attempt *a, const outcome *o)
 {
     const jv summary = { o->summary }, metrics = { o->metrics }, certificate = { o->certificate };
-    char *text, relation[32];
+    char *text;
     size_t len;
     FILE *f = open_memstream(&text, &len);
     if (!f) abort();
@@ -96,46 +106,35 @@ static pv_status write_record(attempt *a, const outcome *o)
             jv_true(jv_get(metrics, "training_rows")) ? "true" : "false");
     put_number(f, "rows", jv_num(jv_get(metrics, "rows")), true);
     fputs(",\n\"measures\": {", f);
-    for (int k = 0; k < MEASURES; k++) {
-        const char *key = measures[k].key;
-        const bool time = strcmp(key, "seconds") == 0;
-        put_number(f, key, time ? o->seconds : jv_num(jv_get(k < QUALITIES ? metrics : summary, key)), k == 0);
-    }
+    put_measures(f, o);
     fputs("},\n", f);
     put_number(f, "delta", jv_num(jv_get(certificate, "delta")), true);
     put_number(f, "delta_draws", jv_num(jv_get(certificate, "delta_draws")), false);
-    fprintf(f, ",\n\"relation\": \"%s\",\n\"events\": ",
-            jv_str(jv_get(certificate, "relation"), relation, sizeof relation));
-    put_events(f, certificate);
+    fprintf(f, ", \"unit\": \"%s\"", jv_get(certificate, "unit").p ? "person" : "row");
+    put_number(f, "draws_epsilon", jv_num(jv_get(summary, "draws_epsilon")), false);
+    put_value(f, ",\n", certificate, "relation");
+    put_value(f, ", ", certificate, "accountant");
+    put_value(f, ",\n", certificate, "events");
+    put_value(f, ",\n", summary, "diagnostics_not_private");
+    put_value(f, ",\n", summary, "holdout_not_private");
     fputs("\n}\n", f);
     return write_out(&a->own, a->record, f, &text);
 }
 
-/* OUT/runs/NAME.json has its certificate in OUT/certificates/NAME.json. */
-static pv_status write_certificate(cli *c, const char *record, const char *certificate)
-{
-    char *path;
-    const char *name = strrchr(record, '/') + 1;
-    if (asprintf(&path, "%.*scertificates/%s", (int)(name - record) - 5, record, name) < 0) abort();
-    const pv_status s = pv_file_write(c->ctx, path, certificate, strlen(certificate));
-    free(path);
-    return s;
-}
-
 int cmd_run(cli *c)
 {
-    attempt a = { .record = c->args.words[0], .key = c->args.words[1], .number = 1 };
-    const char *test = c->args.words[2], *slash = strrchr(a.record, '/');
+    const char *const *words = c->args.words, *test = words[3], *slash = strrchr(words[0], '/');
+    attempt a = { .record = words[0], .certificate = words[1], .key = words[2], .number = 1 };
     outcome o = { 0 };
     pv_plan *plan = NULL;
-    if (!slash || slash - a.record < 5 || strlen(slash) < 6) return usage("run is for privet compare");
+    if (!slash || strlen(slash) < 6) return usage("run is for privet compare and privet reproduce");
     if (pv_ctx_create(NULL, &a.own.ctx) != PV_OK) return complain(EXIT_INTERNAL, "out of memory");
-    char *model = beside(a.record, ".pvt"), *started = beside(a.record, ".started");
+    char *started = beside(a.record, ".started");
     int code = make_plan(c, NULL, &plan);
     pv_ctx_on_progress(c->ctx, on_progress, &a);
     if (code == EXIT_DONE) {
-        pv_status s = run_measured(c, plan, test, model, &o);
-        if (s == PV_OK) s = write_certificate(c, a.record, o.certificate);
+        pv_status s = run_measured(plan, test, &o);
+        if (s == PV_OK) s = pv_file_write(c->ctx, a.certificate, o.certificate, strlen(o.certificate));
         if (s == PV_OK) s = write_record(&a, &o);
         if (s == PV_OK) unlink(started);
         else code = *pv_ctx_errmsg(c->ctx) ? fail(c, s) : fail(&a.own, s);
@@ -143,7 +142,6 @@ int cmd_run(cli *c)
     outcome_free(c, &o);
     pv_plan_free(plan);
     pv_ctx_free(a.own.ctx);
-    free(model);
     free(started);
     return code;
 }

@@ -1,13 +1,33 @@
-/* compare_stats.c - Student's t and Holm's correction.
+/* sample.c - means and spreads over runs, Student's t and Holm's correction.
  *
  * (1) P(|T| > t) with df degrees of freedom is I_x(df/2, 1/2), x = df/(df + t^2), the regularised incomplete beta
  *     function                                                          Abramowitz, Stegun 1964, 26.7.1 and 26.5.27
  * (2) I_x(a, b) = x^a (1-x)^b / (a B(a, b)) times a continued fraction, x <= (a+1)/(a+b+2); else 1 - I_{1-x}(b, a)
  *                                                                                                    there, 26.5.8
  * (3) of n p-values in ascending order the i-th becomes max_{j <= i} min(1, (n - j + 1) p_j)             Holm 1979 */
-#include "compare.h"
+#include "runs/runs.h"
 
 #include <stdlib.h>
+
+/* As distances from the first: equal values have no spread. */
+void sample_add(sample *s, double v)
+{
+    if (s->n++ == 0) s->first = v;
+    s->sum += v - s->first;
+    s->squares += (v - s->first) * (v - s->first);
+}
+
+double sample_mean(const sample *s)
+{
+    return s->n ? s->first + s->sum / s->n : (double)NAN;
+}
+
+/* n - 1 in the denominator. */
+double sample_sd(const sample *s)
+{
+    const double mean = s->sum / s->n;
+    return s->n > 1 ? sqrt(fmax(0.0, s->squares - s->n * mean * mean) / (s->n - 1.0)) : (double)NAN;
+}
 
 /* The continued fraction of (2), from its first term on (Lentz's algorithm). */
 static double fraction(double a, double b, double x)
