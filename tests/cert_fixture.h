@@ -93,7 +93,7 @@ static inline pvi_cert fixture_cert(void)
         .grid_spacing = 0x1p-60,
         .row_norm = 1.0,
         .queries = 100,
-        .kinds = { { "gradient", 100 } },
+        .kinds = { { .kind = "gradient", .count = 100 } },
         .n_kinds = 1,
         .data_salt = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100",
         .data_digest = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",

@@ -78,6 +78,7 @@ static inline float dt_raw(const pvi_matrix *m, int64_t r, int64_t j)
 {
     if (m->bias != 0.0f && j == m->domain.p - 1) return m->bias;
     if (m->x) return m->x[r * m->ld + j];
+    if (m->cell) return (float)pvi_cells_feature(m, r, j);
     if (m->byte) return m->level[m->byte[r * m->ld + j]];
     for (int64_t k = m->ptr[r]; k < m->ptr[r + 1]; k++)
         if (m->idx[k] == j) return m->val[k];

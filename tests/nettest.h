@@ -20,7 +20,7 @@ static inline void nt_begin(nt_net *f, pv_arena *a)
 }
 
 /* classes 0: real labels.  h = 0: a table of c columns. */
-static inline void nt_make(nt_net *f, pv_ctx *ctx, pv_arena *a, const char *model, const char *layers, int64_t h,
+static inline void nt_make(nt_net *f, pv_ctx *host, pv_arena *a, const char *model, const char *layers, int64_t h,
                            int64_t w, int64_t c, int64_t classes, int64_t rows, uint64_t seed)
 {
     *f = (nt_net) { .ops = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, model) };
@@ -30,7 +30,7 @@ static inline void nt_make(nt_net *f, pv_ctx *ctx, pv_arena *a, const char *mode
     const int64_t p = h ? h * w * c : c;
     f->dom = (pv_domain) { .n = rows, .p = p, .row_norm = 2, .classes = classes, .y_lo = -1, .y_hi = 1 };
     if (h) f->dom.height = h, f->dom.width = w, f->dom.channels = c;
-    PVT_OK(f->ops->open(&f->cfg, &f->dom, ctx));
+    PVT_OK(f->ops->open(&f->cfg, &f->dom, host));
     f->d = f->ops->dim(&f->cfg, &f->dom);
     f->t = mt_make(seed, rows, p, 1, classes);
     f->st = calloc(1, f->ops->head.state_size);
@@ -92,14 +92,17 @@ static inline double *nt_pool(const pvi_layer *l, const double *x)
     for (int64_t i = 0; i < l->out.h; i++)
         for (int64_t j = 0; j < l->out.w; j++)
             for (int64_t c = 0; c < l->in.c; c++) {
-                double most = -INFINITY, sum = 0;
+                double most = -INFINITY, sum = 0, n = 0;
                 for (int64_t a = 0; a < l->kernel; a++)
-                    for (int64_t b = 0; b < l->kernel; b++) {
-                        const double v = x[((i * l->stride + a) * l->in.w + j * l->stride + b) * l->in.c + c];
+                    for (int64_t b = 0; b < l->kernel; b++) { /* what is beyond the edge does not count */
+                        const int64_t r = i * l->stride + a - l->pad_top, q = j * l->stride + b - l->pad_left;
+                        if (r < 0 || r >= l->in.h || q < 0 || q >= l->in.w) continue;
+                        const double v = x[(r * l->in.w + q) * l->in.c + c];
                         most = fmax(most, v);
-                        sum += v / (double)(l->kernel * l->kernel);
+                        sum += v;
+                        n++;
                     }
-                y[(i * l->out.w + j) * l->in.c + c] = l->kind == PVI_LAYER_MAXPOOL ? most : sum;
+                y[(i * l->out.w + j) * l->in.c + c] = l->kind == PVI_LAYER_MAXPOOL ? most : sum / n;
             }
     return y;
 }
@@ -122,6 +125,21 @@ static inline double *nt_groupnorm(const pvi_layer *l, const double *x, const do
     return y;
 }
 
+/* As tf.nn.lrn(x, radius, bias=1, alpha=0.001/(2 radius + 1), beta=0.75). */
+static inline double *nt_lrn(const pvi_layer *l, const double *x)
+{
+    const int64_t pixels = l->in.h * l->in.w, C = l->in.c;
+    double *y = calloc((size_t)(pixels * C), sizeof *y);
+    for (int64_t p = 0; p < pixels; p++)
+        for (int64_t c = 0; c < C; c++) {
+            double sum = 0;
+            for (int64_t b = 0; b < C; b++)
+                if (llabs(b - c) <= l->radius) sum += x[p * C + b] * x[p * C + b];
+            y[p * C + c] = x[p * C + c] / pow(1 + 0.001 / (double)(2 * l->radius + 1) * sum, 0.75);
+        }
+    return y;
+}
+
 static inline double *nt_dense(const pvi_layer *l, const double *x, const double *w)
 {
     double *y = calloc((size_t)l->units, sizeof *y);
@@ -137,6 +155,7 @@ static inline double nt_activation(pvi_layer_kind kind, double x)
     switch (kind) {
     case PVI_LAYER_RELU: return fmax(x, 0);
     case PVI_LAYER_TANH: return tanh(x);
+    case PVI_LAYER_SIGMOID: return 1 / (1 + exp(-x));
     case PVI_LAYER_GELU: return 0.5 * x * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
     default: return x;
     }
@@ -150,6 +169,7 @@ static inline double *nt_layer(const pvi_layer *l, const double *x, const double
     case PVI_LAYER_MAXPOOL:
     case PVI_LAYER_AVGPOOL: return nt_pool(l, x);
     case PVI_LAYER_GROUPNORM: return nt_groupnorm(l, x, w);
+    case PVI_LAYER_LRN: return nt_lrn(l, x);
     default: break;
     }
     const int64_t n = l->in.h * l->in.w * l->in.c;
@@ -215,15 +235,33 @@ static inline void nt_clip(const nt_net *f, double clip, double *g)
     double total = 0, parts = 0;
     for (int64_t j = 0; j < f->d; j++) total += g[j] * g[j];
     for (int64_t i = 0; i < net->n; i++) parts += net->layer[i].n_weights > 0;
+    int64_t part = 0;
     for (int64_t i = 0; i < net->n; i++) {
         const pvi_layer *l = &net->layer[i];
         const int64_t n = l->n_weights + l->n_biases;
         double own = 0;
         for (int64_t j = 0; j < n; j++) own += pow(g[l->weights + j], 2);
         double s = fmin(1, clip / sqrt(total));
-        if (f->cfg.clipping == PVI_CLIP_LAYER) s = fmin(1, clip / sqrt(parts) / sqrt(own));
+        double share = clip / sqrt(parts);
+        if (f->cfg.clips.n) { /* C c_l/||c|| */
+            double all = 0;
+            for (int64_t k = 0; k < f->cfg.clips.n; k++) all += pow(f->cfg.clips.v[k], 2);
+            share = clip * f->cfg.clips.v[part] / sqrt(all);
+        }
+        part += n > 0;
+        if (f->cfg.clipping == PVI_CLIP_LAYER) s = fmin(1, share / sqrt(own));
         if (f->cfg.clipping == PVI_CLIP_AUTOMATIC) s = clip / (sqrt(total) + f->cfg.gamma);
         for (int64_t j = 0; j < n; j++) g[l->weights + j] *= s;
     }
+}
+
+/* Clipping layer by layer with a norm for each, from now on; off: equal shares again. */
+static inline void nt_clips(nt_net *f, pv_ctx *host, bool on)
+{
+    int64_t layers = f->ops->tensors(&f->cfg, &f->dom, NULL) / 2;
+    f->cfg.clipping = on ? PVI_CLIP_LAYER : PVI_CLIP_FLAT;
+    f->cfg.clips.n = on ? layers : 0;
+    for (int64_t i = 0; i < layers; i++) f->cfg.clips.v[i] = 0.1 + (double)(i * i % 5);
+    PVT_OK(f->ops->open(&f->cfg, &f->dom, host));
 }
 #endif

@@ -1,8 +1,16 @@
-/* pvtable.h - small tables in memory for tests of whole runs. */
+/* pvtable.h - small tables in memory for tests of whole runs, which are made through the public calls (pvt_run);
+ * tests that look behind the noise, or at a job, take the matrix. */
 #ifndef PVTABLE_H
 #define PVTABLE_H
 #include "data/load.h"
 #include "pvtest.h"
+
+/* What an optimiser calls its number of steps. */
+static inline const char *pvt_steps_key(const char *optimizer)
+{
+    const pv_plugin *h = pv_find(PV_KIND_optimizer, optimizer);
+    return pvi_param_find(h->params, "steps") ? "optimizer.steps" : "optimizer.passes";
+}
 
 typedef struct pvt_table { /* a dense matrix owned by the test; free with pvt_table_free */
     pvi_matrix m;
@@ -84,6 +92,36 @@ static inline void pvt_table_as_csr(pvt_table *t)
     for (int64_t k = 0; k < n * p; k++) t->idx[k] = (int32_t)(k % p);
     t->m.val = t->x;
     t->m.x = NULL;
+}
+
+/* What the rows of a table mean, as settings: no bias, bounds of rows and labels, classes by name. */
+static inline pv_status pvt_describe(pv_plan *p, const pv_domain *d)
+{
+    char text[256] = "-1,1";
+    pv_status s = pv_plan_set(p, "data.key_path", "none");
+    if (s == PV_OK) s = pv_plan_set_f64(p, "data.bias", 0.0);
+    if (s == PV_OK) s = pv_plan_set_f64(p, "data.row_norm", d->row_norm);
+    if (s == PV_OK && d->classes == 0) s = pv_plan_set_f64(p, "data.y_min", d->y_lo);
+    if (s == PV_OK && d->classes == 0) s = pv_plan_set_f64(p, "data.y_max", d->y_hi);
+    for (int64_t k = 0, at = 0; d->classes > 2 && k < d->classes; k++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%lld", k ? "," : "", (long long)k);
+    if (s == PV_OK && d->classes) s = pv_plan_set(p, "data.labels", text);
+    snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)d->height, (long long)d->width, (long long)d->channels);
+    return s == PV_OK && d->height ? pv_plan_set(p, "data.image", text) : s;
+}
+
+/* pv_plan_run_on with the rows of a dense table, where they are. */
+static inline pv_status pvt_run(pv_ctx *c, pv_plan *p, const pvt_table *t, pv_result **out)
+{
+    const pv_domain *d = &t->m.domain;
+    pv_data *rows = NULL;
+    *out = NULL;
+    pv_status s = pvt_describe(p, d);
+    if (s == PV_OK) s = pv_data_dense(c, t->x, PV_FLOAT32, d->n, d->p, d->p, 1, &rows);
+    if (s == PV_OK) s = pv_data_labels(rows, t->y, PV_FLOAT32, d->n);
+    if (s == PV_OK) s = pv_plan_run_on(p, rows, out);
+    pv_data_free(rows);
+    return s;
 }
 
 static inline void pvt_table_free(pvt_table *t)

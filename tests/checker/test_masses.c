@@ -9,12 +9,10 @@
 
 #include "acct/acct.h"
 #include "acct/pld.h"
-#include "pvtest.h"
+#include "ctxtest.h"
 #include "single.h"
 
 enum { PREC = 400 };
-static pv_ctx *ctx;
-
 /* H_G of the base pair for any G = e^x: below 1, H_G(P||Q) = 1 - G + G H_{1/G}(Q||P), and the pair is symmetric. */
 static void base_any(arb_t h, const ck_release *r, const arb_t x)
 {
@@ -264,19 +262,6 @@ static void compositions(void **state)
         pvi_arena_free(a);
     }
     PVT_CHECK(laws > 30, "only %d were composed", laws);
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
 }
 
 int main(void)

@@ -32,6 +32,7 @@ PRIVET, WHICH = sys.argv[1:3]
 DATA = sys.argv[3] if len(sys.argv) > 3 else ""
 rng = np.random.default_rng(1)
 totals = {}
+raw_rows = []  # compared by onnx-raw, and the largest difference
 NEAR = 5e-5  # of score and probability, relative to 1 + the size of the row's scores
 
 
@@ -49,8 +50,8 @@ def predicted(path):
     values = np.array([[float(v) for v in r[1:]] for r in rows])
     if head == ["prediction"]:
         return None, np.array([[float(v)] for v in names]), None
-    if head[1:] == ["margin", "probability"]:
-        return names, values[:, :1], values[:, 1:]
+    if head[1] == "margin":  # then the probabilities of both classes
+        return names, values[:, :1], values[:, 2:]
     return names, None, values
 
 
@@ -90,10 +91,10 @@ def compare(what, score, p, arrays, meta, want):
     return worst + [int(wrong.sum())]
 
 
-def by_onnx(name, x):
-    session = onnxruntime.InferenceSession("m.onnx", providers=["CPUExecutionProvider"])
+def by_onnx(name, x, path="m.onnx"):
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     if onnx:
-        model = onnx.load("m.onnx")
+        model = onnx.load(path)
         onnx.checker.check_model(model, full_check=True)
     outputs = [o.name for o in session.get_outputs()]
     got = [session.run(outputs, {"x": x[i:i + 1000]}) for i in range(0, len(x), 1000)]
@@ -144,6 +145,15 @@ def check(name, path, raw, *settings, most=4000):
     a = compare(name + ", onnx", score, p, arrays, facts, want)
     mine = reader.scores(arrays, facts, x[:k])
     b = compare(name + ", npz", mine, reader.probabilities(mine, facts), arrays, facts, part)
+    if path.startswith("table") and not any("transform" in s or "image" in s for s in settings):  # numbers in their own units
+        run("export", "m.pvt", "--format", "onnx-raw", "--out", "raw.onnx")
+        score_raw, p_raw, facts_raw = by_onnx(name, raw(dict(meta, encoding="raw")), "raw.onnx")
+        if facts_raw["encoding"] != "raw":
+            sys.exit("%s: encoding %s" % (name, facts_raw["encoding"]))
+        c = compare(name + ", raw", score_raw, p_raw, arrays, facts, want)
+        if max(c[:2]) > NEAR:
+            sys.exit("%s: scores from raw numbers differ by %g" % (name, max(c[:2])))
+        raw_rows.append((n, max(c[:2])))
     spread = (score - score.mean(1, keepdims=True) if score.shape[1] > 1 else score).std(0).max()
     print("%-26s onnx %6d rows: score %.0e probability %.0e labels %d   npz %5d rows: %.0e %.0e %d" %
           (name, n, *a, k, *b), flush=True)
@@ -186,10 +196,22 @@ def few():
     check("mlp", rows10, rows, "model=mlp", "model.layers=dense6,tanh,dense5,gelu,dense", steps)
     check("split-mlp", rows10, rows, "model=split-mlp", "model.layers=dense6,relu,dense5,relu,dense", "model.radius=0.7",
           steps)
+    check("split-mlp, convolutions", images, planes, "model=split-mlp", "model.layers=conv4x3s2same,relu,conv3x2,relu,dense",
+          "model.radius=0.7", steps)
     check("split-mlp, two, images", images2, planes, "model=split-mlp", "data.labels=0,1", steps)
+    check("cnn, edges", images, planes, "model=cnn", "model.layers=conv6x3same,relu,pool3s2same,lrn4,conv4x2,sigmoid,"
+          "avgpool2s1same,dense", steps)
     check("cnn, two classes", images2, planes, "model=cnn", "data.labels=0,1", steps)
     check("cnn", images, planes, "model=cnn", "model.layers=conv6x3s2same,relu,groupnorm3,pool2s1,conv4x2,tanh,avgpool2,"
           "flatten,dense8,groupnorm4,relu,dense", steps, "data.center=0.5", "data.norm=unit", "data.row_norm=5")
+
+
+def few_curves():
+    path = write_table("table5.csv", {"values": ["no", "yes"]}, ["no", "yes"], n=200)
+
+    def raw(meta):
+        return reader.rows_of_csv(meta, open(path, newline="").read())
+    check("curves", path, raw, "model=logistic", "data.curves=7", steps)
 
 
 TABLE = {"header": True, "separator": ";", "skip": 1, "missing": ["", "?", "-9"], "columns": [
@@ -230,12 +252,15 @@ def tables():
     nets = [["model=mlp"], ["model=mlp", "model.scale=0.3", "model.layers=dense8,groupnorm2,gelu,dense8,tanh,dense"],
             ["model=mlp", "model.loss=squared"], ["model=split-mlp"]]
     path = write_table("table2.csv", {"values": [["no", "n"], "yes, it is"]}, ["no", "n", "yes, it is"])
+    for e in (["data.curves=5"], ["data.curves=auto", "data.norm=unit"], ["data.curves=3", "data.bias=0", "data.row_norm=9"]):
+        for m in ("logistic", "hinge", "softmax"):
+            check("curves, 2: " + m + " " + e[0][5:], path, raw, "model=" + m, *e, steps)
     for e in encodings:
         for m in [["model=logistic"], ["model=sigmoid"], ["model=hinge"], ["model=softmax"]] + nets:
             if not_both(m, e):
                 continue
             check("table, 2: " + m[0][6:] + " " + e[0][5:], path, raw, *m, *e, steps)
-    for o in ("pgd", "sgd", "adam", "pmd", "prgd", "fw-l1", "fw-l2", "gd-sosp", "tr", "str"):
+    for o in ("pgd", "sgd", "adam", "pmd", "prgd", "fw-l1", "fw-l2", "gd-sosp", "tr", "str", "str2"):
         extra = {"fw-l1": ["set=l1ball"], "fw-l2": ["set=l2ball"], "prgd": ["budget.relation=replace"]}
         check("table, 2: " + o, path, raw, "model=logistic", "optimizer=" + o, *extra.get(o, []), encodings[0][0])
     path = write_table("table4.csv", {"values": ["no", "yes"]}, ["no", "yes"], ages=(1, 120))
@@ -296,6 +321,7 @@ LAYERS = [("default", None),
           ("dense only", "dense"),
           ("relu first", "relu,dense8,groupnorm2,tanh,dense"),
           ("pool then dense", "pool2,avgpool2s1,dense7,gelu,dense"),
+          ("edges", "pool3s2same,conv6x3same,lrn2,sigmoid,avgpool3s2same,dense7,sigmoid,dense"),
           ("one pixel", "conv6x9s3,groupnorm1,relu,conv4x1,tanh,dense"),
           ("flatten then conv", "flatten,conv6x1,relu,dense"),
           ("norms", "groupnorm1,conv6x3s2same,groupnorm3,gelu,conv4x2s2,groupnorm2,flatten,groupnorm2,dense12,groupnorm2,"
@@ -512,6 +538,7 @@ def cifar():
 
 if WHICH == "few":
     few()
+    few_curves()
 elif WHICH == "made":
     tables()
     text_rows()
@@ -527,3 +554,6 @@ print("onnx %s, onnxruntime %s" % (onnx.__version__ if onnx else "is not there: 
                                    onnxruntime.__version__))
 for kind, t in sorted(totals.items()):
     print("%-12s onnx %7d rows, largest difference %.1e   npz %7d rows, %.1e" % (kind, *t))
+if raw_rows:
+    print("onnx-raw, rows in their own units: %d rows, largest difference %.1e" %
+          (sum(n for n, _ in raw_rows), max(d for _, d in raw_rows)))

@@ -76,8 +76,18 @@ def encode_number(c, words, center, outside, missing):
     if np.isnan(v).any() and c["missing"] == "error":
         sys.exit("column %s: a value is missing" % c["name"])
     x = (v - c["min"]) / (c["max"] - c["min"]) - center
+    if "knots" in c:
+        return np.where(np.isnan(v), -1.0, x)[:, None]
     x[np.isnan(v)] = 0.5 - center if c["missing"] == "middle" else 0.0
     return x[:, None]
+
+
+def raw_number(c, words, outside, missing):
+    """For encoding = raw: as it is, NaN without a value; the graph clamps."""
+    v = np.array([np.nan if w in missing else float(w) for w in words])
+    if outside == "missing":
+        v[(v < c["min"]) | (v > c["max"])] = np.nan
+    return v[:, None]
 
 
 def encode_category(c, words, outside, missing):
@@ -102,7 +112,8 @@ def rows_of_csv(meta, text):
     for c, words in zip(schema["columns"], zip(*table)):
         outside = c.get("outside", settings.get("data.outside", "error"))
         if c["type"] == "number":
-            parts.append(encode_number(c, words, center, outside, schema["missing"]))
+            parts.append(raw_number(c, words, outside, schema["missing"]) if meta["encoding"] == "raw" else
+                         encode_number(c, words, center, outside, schema["missing"]))
         elif c["type"] == "category":
             parts.append(encode_category(c, words, outside, schema["missing"]))
     x = np.concatenate(parts, 1)
@@ -172,10 +183,35 @@ def scatter(meta, v):
     return f.reshape(len(f), -1)
 
 
+def hats(meta, x):
+    """encoding = curves: numbers with knots become hat functions, and one column for what is missing."""
+    parts, at = [], 0
+    for c in json.loads(meta["schema"])["columns"]:
+        if c["type"] == "category":
+            width = len(c["values"])
+            parts.append(x[:, at:at + width])
+        elif c["type"] == "number" and "knots" in c:
+            width, t = 1, x[:, at].astype(np.float64)
+            k = (np.array(c["knots"]) - c["min"]) / (c["max"] - c["min"])
+            h = np.stack([np.interp(t, k, row) for row in np.eye(len(k))], 1)
+            h[t < -0.5] = 0
+            parts.append(h if c["missing"] == "error" else np.concatenate([h, (t < -0.5)[:, None]], 1))
+        elif c["type"] == "number":
+            width = 1
+            parts.append(x[:, at:at + 1])
+        else:
+            width = 0
+        at += width
+    return np.concatenate(parts, 1)
+
+
 # ---- x to scores -------------------------------------------------------------------------------------------------
 
 def bounded(meta, x):
     """The row and its constant column, brought into the ball."""
+    if meta["encoding"] == "curves":
+        s = np.full((len(x), 1), float(meta["row_factor"]))
+        return hats(meta, x) * s, s
     v = x.astype(np.float64) - (float(meta["center"]) if meta["encoding"] == "image" else 0.0)
     b, R = float(meta["bias_column"]), float(meta["row_norm"])
     whole = np.concatenate([v, np.full((len(v), 1), b)], 1)
@@ -197,6 +233,24 @@ def conv(x, layer, weight, bias):
     return np.moveaxis(np.tensordot(windows(x, k, stride), weight, ([1, 4, 5], [1, 2, 3])), 3, 1) + bias[:, None, None]
 
 
+def pool(x, layer):
+    """Windows over the edge leave out what is beyond it: as NaN around the image."""
+    k, stride = int(layer[2]), int(layer[3] or layer[2])
+    if layer[4] == "same":
+        extra = [max((-(-n // stride) - 1) * stride + k - n, 0) for n in x.shape[2:]]
+        x = np.pad(x, [(0, 0), (0, 0)] + [(e // 2, e - e // 2) for e in extra], constant_values=np.nan)
+    w = windows(x, k, stride)
+    return np.nanmean(w, (4, 5)) if layer[1] == "avgpool" else np.nanmax(w, (4, 5))
+
+
+def local_norm(x, radius):
+    y = np.empty_like(x)
+    for c in range(x.shape[1]):
+        near = x[:, max(0, c - radius):c + radius + 1]
+        y[:, c] = x[:, c] / (1 + 0.001 / (2 * radius + 1) * (near ** 2).sum(1)) ** 0.75
+    return y
+
+
 def group_norm(x, groups, weight, bias):
     g = x.reshape(len(x), groups, -1)
     g = (g - g.mean(2, keepdims=True)) / np.sqrt(g.var(2, keepdims=True) + 1e-5)
@@ -214,22 +268,26 @@ def network(arrays, meta, x):
         def part(kind, what):
             return arrays["%s%d.%s" % (kind, i + 1, what)]
         c = re.fullmatch(r"conv(\d+)x(\d+)(?:s(\d+))?(same|valid)?", text)
-        p = re.fullmatch(r"(pool|maxpool|avgpool)(\d+)(?:s(\d+))?", text)
-        if (c or p) and x.ndim == 2:
+        p = re.fullmatch(r"(pool|maxpool|avgpool)(\d+)(?:s(\d+))?(same|valid)?", text)
+        if (c or p or text.startswith("lrn")) and x.ndim == 2:
             x = x[:, :, None, None]
         if c:
             x = conv(x, c, part("conv", "weight"), part("conv", "bias"))
         elif p:
-            w = windows(x, int(p[2]), int(p[3] or p[2]))
-            x = w.mean((4, 5)) if p[1] == "avgpool" else w.max((4, 5))
+            x = pool(x, p)
+        elif text.startswith("lrn"):
+            x = local_norm(x, int(text[3:]))
         elif text.startswith("groupnorm"):
             x = group_norm(x, int(text[9:]), part("groupnorm", "weight"), part("groupnorm", "bias"))
         elif text == "relu":
             x = np.maximum(x, 0)
             if radius < np.inf:
-                x = x * (radius / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), radius))
+                size = np.sqrt((x ** 2).sum(tuple(range(1, x.ndim)), keepdims=True))
+                x = x * (radius / np.maximum(size, radius))
         elif text == "tanh":
             x = np.tanh(x)
+        elif text == "sigmoid":
+            x = 0.5 + 0.5 * np.tanh(x / 2)
         elif text == "gelu":
             x = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
         elif text == "flatten":

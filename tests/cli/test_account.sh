@@ -138,8 +138,8 @@ ok account gaussian z=1 q=0.1 sampler=fixed --delta 1e-5 --relation replace
 fails 2 'privet: laplace has no z; did you mean scale?' account laplace z=1 --delta 0
 fails 2 'privet: gaussian has no eps0; did you mean z?' account gaussian eps0=1 --delta 1e-5
 fails 2 'privet: gaussian has no diameter; it has z, q, sampler, steps' account gaussian z=1 diameter=1 --delta 1e-5
-fails 2 'privet: unknown setting foo; there is file, delta, epsilon, accountant, relation, rows, all, q, sampler, steps, z, scale, eps0, delta0, step, smooth, strong, diameter, shift, batches' account gaussian z=1 foo=1 --delta 1e-5
-fails 2 'privet: unknown setting foo; there is noise, z, batches, epochs, step, smooth, shrink, delta' curve sbcd z=5 foo=1
+fails 2 'privet: unknown setting foo; there is file, delta, epsilon, accountant, relation, rows, all, draws, draws_epsilon, unit, q, sampler, steps, z, scale, eps0, delta0, step, smooth, strong, diameter, shift, batches, distance, radius, dimension' account gaussian z=1 foo=1 --delta 1e-5
+fails 2 'privet: unknown setting foo; there is noise, z, batches, epochs, step, smooth, shrink, strong, delta' curve sbcd z=5 foo=1
 fails 2 'privet: unknown mechanism sbdc; did you mean sbcd?' curve sbdc z=5
 fails 2 'privet: sbcd is for privet curve: it shows what every pass costs' account sbcd z=5 --delta 1e-5
 fails 2 'privet: unknown mechanism frobnicate: gaussian, laplace, select, ball, eps-delta and noisy-gd are known, and sbcd to privet curve' curve frobnicate
@@ -165,6 +165,52 @@ same 'a million levels: exit code' 3 "$code"
 same 'a million levels: one line' 1 "$(wc -l <err | tr -d ' ')"
 has err 'nested too deeply'
 only_files events.json privacy.svg cut.json future.json deep.json
+# ---- several files: their events composed, each run once
+small_data >small
+ok train small --quiet --epsilon 1 --delta 1e-6 optimizer.steps=10 --out a.pvt --certificate a.json
+ok train small --quiet --epsilon 0.5 --delta 1e-6 optimizer.steps=10 --out b.pvt --certificate b.json
+ok account a.pvt b.pvt --json
+sed -n 's/.*"epsilon_together": \([^,]*\),.*/\1/p' out >sum
+z() { sed -n 's/.*"noise_multiplier": \([^,]*\),*$/\1/p' "$1" | head -1; }
+printf '{"kind": "sequence", "events": [{"kind": "repeat", "times": 10, "event": {"kind": "gaussian", "noise_multiplier": %s}},
+{"kind": "repeat", "times": 10, "event": {"kind": "gaussian", "noise_multiplier": %s}}]}' "$(z a.json)" "$(z b.json)" >both.json
+ok account --file both.json --delta 1e-6 --json
+between "$(value epsilon)" "$(cat sum)" "$(awk -v x="$(value epsilon)" 'BEGIN { print x * 1.01 }')"
+ok account b.pvt a.json a.pvt
+has out 'together     epsilon 1.1'
+has out 'b.pvt: epsilon 0.5 at delta 1e-06 by itself'
+has out 'a.pvt: the run of a.json, counted once'
+ok account a.pvt --json
+has out '"epsilon_together": 1,' # never below its own claim
+ok account a.pvt b.pvt --relation replace --group 2
+has out 'relation replace, unit row'
+has out 'any 2 rows at once'
+ok train small --quiet --epsilon 0.5 --delta 1e-6 --relation replace optimizer.steps=10 --out r.pvt
+ok account a.pvt r.pvt
+has out 'relation replace'
+fails 3 'privet: r.pvt: its releases are not accounted for under zero-out; --relation replace may do' account a.pvt r.pvt --relation zero-out
+run train small --privacy off --quiet --out open.pvt
+fails 3 'privet: open.pvt: NOT PRIVATE: trained with privacy=off: no noise was added' account a.pvt open.pvt
+old=$PRIVET_SOURCE/tests/corpus/certificates-v2 # without a salt: equal texts may be two runs
+check 'equal texts' cmp -s "$old/model-logistic.json" "$old/reg-none.json"
+ok account "$old/model-logistic.json" "$old/reg-none.json"
+check 'two runs' sh -c '! grep -q "counted once" out'
+run train small --quiet --epsilon 40 --delta 1e-6 optimizer.steps=10 --out big.pvt # and warns
+ok account big.pvt --delta 0.9
+has out 'draws are ideal: big.pvt has no share of delta'
+rm big.pvt
+fails 3 'privet: none.pvt: No such file or directory' account a.pvt none.pvt
+fails 2 'privet: epsilon: not for files; --delta, --relation, --accountant and --group are' account a.pvt --epsilon 1
+ok account a.pvt --delta 1e-9
+has out 'not less: the accuracy of draws takes more'
+fails 2 'privet: --delta 2: a number from 1e-100 to below 1 is needed' account a.pvt --delta 2
+seq 1 200 | awk '{ print int(($1 + 1) / 2) }' >ids
+run train small data.person_file=ids --rows-per-person 8 --quiet optimizer.steps=10 --out p.pvt
+same 'a run on persons' 0 "$code"
+fails 3 'privet: p.pvt protects persons and a.pvt rows: there is no sum for both; ask for each kind apart' account a.pvt p.pvt
+ok account p.pvt
+has out 'all rows of one person are used'
+rm -f small a.pvt b.pvt r.pvt p.pvt a.json b.json both.json sum ids open.pvt
 # ---- the finite accuracy of draws: no budget is refused between two that are not
 for epsilon in 10 15 19 20 25 29 30 31; do
     run plan --rows 32561 --features 123 --epsilon $epsilon

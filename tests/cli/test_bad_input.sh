@@ -10,6 +10,14 @@ bad() { # MESSAGE ARGS: training refuses it with exit 3
     check "no output: $*" test ! -e made.pvt
 }
 
+several() { # MESSAGE ARGS: the same of a file with several problems, whose kinds precede it (test_problems.sh)
+    message=$1
+    shift
+    run train --delta 1e-4 --out made.pvt "$@"
+    same "privet $*: code and last line" "3 privet: $message" "$code $(tail -1 err)"
+    check "no output: $*" test ! -e made.pvt
+}
+
 # ---- files
 bad 'missing: No such file or directory' missing
 bad 'folder: is a directory, a data file is needed' folder
@@ -73,29 +81,29 @@ bad 'table.csv:3:9: the record has 2 columns, 3 are declared' table.csv --schema
 table '30,smith,no,more'
 bad 'table.csv:3:12: the record has more than the 3 columns declared' table.csv --schema schema.json
 table '130,smith,no'
-bad 'table.csv:3:1: column "age": 130 is outside the declared 0 .. 100; data.outside=clamp would clamp it' table.csv --schema schema.json
+bad 'table.csv:3:1: column "age": 130 is outside the declared 0 .. 100; data.outside=usual would clamp it' table.csv --schema schema.json
 table '30,pilot,no'
-bad "table.csv:3:4: column \"job\": 'pilot' is not one of its declared values; data.outside=missing would treat it as missing" \
+bad "table.csv:3:4: column \"job\": 'pilot' is not one of its declared values; data.outside=usual would take it for \"other\" or none" \
     table.csv --schema schema.json
 table '30,smith,maybe'
 bad "table.csv:3:10: label 'maybe' in column \"rich\" is none of: no, yes" table.csv --schema schema.json
 table '3x0,smith,no'
-bad "table.csv:3:1: column \"age\": '3x0' is not a number" table.csv --schema schema.json
+bad "table.csv:3:1: column \"age\": '3x0' is not a number; \"text\": \"missing\" and \"missing\": \"middle\" of the column would treat it as missing" table.csv --schema schema.json
 table '30,"smith,no'
 bad 'table.csv:3:4: a quoted field is never closed' table.csv --schema schema.json
 printf 'age,job,rich\n40,"nurse",yes\n30,"smith,no\n20,"clerk",no\n' >table.csv
 bad 'table.csv:3:4: this quote is closed 1 line on, and text follows there: is one missing?' table.csv --schema schema.json
 printf '40,nurse,yes\n30,smith,no\n' >table.csv
-bad 'table.csv:1:1: the header says "40" where the schema has "age" (column 1); "header": false in the schema is for files without one' \
+bad 'table.csv:1:1: the header has no column "age"; column 1 is "40"; "header": false in the schema is for files without one' \
     table.csv --schema schema.json
 printf 'age;job;rich\n40;nurse;yes\n' >table.csv
-bad 'table.csv:1:1: the header says "age;job;rich" where the schema has "age" (column 1); "separator": ";" in the schema reads semicolons' \
+bad 'table.csv:1:1: the header has no column "age"; column 1 is "age;job;rich"; "separator": ";" in the schema reads semicolons' \
     table.csv --schema schema.json
 sed 's/"header": true/"header": false, "separator": ";"/' schema.json >semicolon.json
-bad "table.csv:1:1: column \"age\": 'age' is not a number; \"header\": true in the schema would take this line for the header" \
+several "table.csv:1:1: column \"age\": 'age' is not a number; \"header\": true in the schema would take this line for the header; the first of 3 problems" \
     table.csv --schema semicolon.json
 printf '40,nurse,yes\n' >table.csv
-bad "table.csv:1:1: column \"age\": '40,nurse,yes' is not a number; \"separator\": \",\" in the schema reads commas" \
+several "table.csv:1:1: column \"age\": '40,nurse,yes' is not a number; \"separator\": \",\" in the schema reads commas; the first of 2 problems" \
     table.csv --schema semicolon.json
 printf '4,5;nurse;yes\n' >table.csv
 bad "table.csv:1:1: column \"age\": '4,5' is not a number; numbers need a decimal point, not a comma" table.csv --schema semicolon.json
@@ -104,7 +112,7 @@ bad 'table.csv:1:1: one column only: features and a label are needed; "separator
     table.csv data.labels=no,yes
 rm semicolon.json
 table "$(printf '30,bedrij\353f,no')"
-bad "table.csv:3:4: column \"job\": 'bedrij?f' is not one of its declared values; data.outside=missing would treat it as missing; not UTF-8: iconv -f latin1 -t utf-8 converts Latin-1" \
+bad "table.csv:3:4: column \"job\": 'bedrij?f' is not one of its declared values; data.outside=usual would take it for \"other\" or none; not UTF-8: iconv -f latin1 -t utf-8 converts Latin-1" \
     table.csv --schema schema.json
 bad 'missing.json: No such file or directory' table.csv --schema missing.json
 printf '{"columns": [{"name": "age", "type": "number", "mn": 0, "max": 1}]}' >wrong.json
@@ -118,7 +126,7 @@ bad 'wrong.json:1:15: "separator" must be a tab ("\t"), a blank or one of , ; | 
 printf 'age,job\n40,nurse\n' >table.csv
 bad 'table.csv:1:1: the column of the label, "rich", is missing' table.csv --schema schema.json
 printf 'age,rich\n40,yes\n' >table.csv
-bad 'table.csv:1:5: the header says "rich" where the schema has "job" (column 2)' table.csv --schema schema.json
+bad 'table.csv:1:1: the header has no column "job"' table.csv --schema schema.json
 table '30,smith,no'
 privet train table.csv --quiet --schema schema.json --delta 1e-4 --out table.pvt >/dev/null 2>&1
 printf 'age,job\n40,nurse\n' >table.csv
@@ -199,7 +207,7 @@ usage_error 'data.y_min and data.y_max bound a real label, but the model tells c
     --model logistic data.y_min=0 data.y_max=1
 fails 2 'privet: data.y_min=3 data.y_max=1: the lower bound must be below the upper' \
     plan --rows 100 --features 3 --model squared data.y_min=3 data.y_max=1
-bad "small:1:1: label '+1' is outside the declared -2 .. 0.5; data.outside=clamp would clamp it" small --model tukey data.y_min=-2 data.y_max=0.5
+several "small:1:1: label '+1' is outside the declared -2 .. 0.5; data.outside=clamp would clamp it; the first of 92 problems" small --model tukey data.y_min=-2 data.y_max=0.5
 ok train small --quiet --model squared --delta 1e-4 data.y_min=-1 data.y_max=0.5 data.outside=clamp --out number.pvt
 has out 'squared with 4 weights'
 ok eval number.pvt small

@@ -1,4 +1,4 @@
-# Every script in examples/ runs; examples/c by test_examples_c.sh.
+# Every script in examples/ runs; examples/c by test_examples_c.sh, those in Python by python/test_package.sh.
 . "$PRIVET_SOURCE/tests/cli/lib.sh"
 mkdir bin
 ln -s "$PRIVET_COMMAND" bin/privet
@@ -12,7 +12,7 @@ for example in "$PRIVET_SOURCE"/examples/*.sh; do
 done
 for example in "$PRIVET_SOURCE"/examples/*; do
     case ${example##*/} in
-    [0-9][0-9]_*.sh | c) ;;
+    [0-9][0-9]_*.sh | [0-9][0-9]_*.py | c) ;;
     *) problem "${example##*/} has no number" ;;
     esac
 done

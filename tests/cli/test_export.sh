@@ -16,8 +16,9 @@ done
 ok export m.pvt --out m.onnx --json
 has out '"format": "onnx"'
 fails 2 'privet: export needs --out FILE, as in --out model.onnx' export m.pvt
-fails 2 'privet: export needs --format onnx, npz or safetensors' export m.pvt --out m.bin
-fails 2 'privet: format pickle: onnx, npz or safetensors is needed' export m.pvt --format pickle --out m.bin
+fails 2 'privet: export needs --format onnx, onnx-raw, npz, npy or safetensors' export m.pvt --out m.bin
+fails 2 'privet: onnx-raw is for tables with a schema, whose numbers have units of their own: use onnx' export m.pvt --format onnx-raw --out m.onnx
+fails 2 'privet: format pickle: onnx, onnx-raw, npz, npy or safetensors is needed' export m.pvt --format pickle --out m.bin
 fails 3 'privet: none/m.onnx: cannot be written: none: No such file or directory' export m.pvt --out none/m.onnx
 fails 3 'privet: small: not a privet model file' export small --out m.onnx
 ok train small --privacy off optimizer.steps=3 --out off.pvt --quiet

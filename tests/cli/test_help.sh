@@ -45,7 +45,7 @@ same 'one epsilon' 1 "$(grep -c -e '--epsilon' out)"
 ok calibrate --help
 has out 'laplace | select'
 ok man
-same 'one epsilon in the manual' 1 "$(grep -c '^.fB.*epsilon.fR .fIE' out)"
+same 'one epsilon in the manual' 1 "$(grep -c '^.fB.-.-epsilon.fR .fIE' out)"
 
 # The catalogue by kind, plug-in, family or setting.
 keys() { grep -oE '^ +[a-z]+\.[a-z_]+' out | tr -d ' ' | sort -u | tr '\n' ' '; }
@@ -56,7 +56,7 @@ has out '2e-200 .. 0.999999999999'
 ok list epsilon
 same 'by its last word' 'budget.epsilon ' "$(keys)"
 ok list sampler
-same 'a family' 'sampler.batch ' "$(keys)"
+same 'a family' 'sampler.batch sampler.batch_hessian ' "$(keys)"
 ok list augment
 same 'a setting of plug-ins' 'model.augment ' "$(keys)"
 check 'and of those that have it' grep -q '^  mnist-cnn ' out
@@ -75,9 +75,9 @@ fails 2 'privet: unknown option --epsilom for train; did you mean --epsilon?' tr
 fails 2 'privet: unknown option --epsilom=1 for train; did you mean --epsilon?' train data --epsilom=1
 fails 2 'privet: unknown option -x; privet train --help lists what there is' train data -x
 fails 2 'privet: unknown option --wibble-wobble; privet list --help lists what there is' list --wibble-wobble
-fails 2 'privet: list has no --epsilon; it is for train, plan, compare, account, calibrate, curve' list --epsilon 1
-fails 2 'privet: plan has no --out; it is for train, predict, export, report, compare, reproduce' plan --rows 9 --features 2 --out x
-fails 2 'privet: plan has no --out; it is for train, predict, export, report, compare, reproduce' plan --rows 9 --features 2 --out=x
+fails 2 'privet: list has no --epsilon; it is for train, eval, plan, compare, account, calibrate, curve' list --epsilon 1
+fails 2 'privet: plan has no --out; it is for schema, train, predict, export, report, compare, reproduce' plan --rows 9 --features 2 --out x
+fails 2 'privet: plan has no --out; it is for schema, train, predict, export, report, compare, reproduce' plan --rows 9 --features 2 --out=x
 fails 2 'privet: unknown option --augment; did you mean the setting model.augment=...?' train data --augment 3
 fails 2 'privet: unknown option --noise-multiplier=3; did you mean the setting budget.noise_multiplier=...?' train data --noise-multiplier=3
 fails 2 'privet: unknown option --augment; privet eval --help lists what there is' eval model data --augment 3

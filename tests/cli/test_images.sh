@@ -73,8 +73,21 @@ fails 3 'privet: cut-images-idx3-ubyte: truncated in the images: 984 of 2430 byt
 ok plan --rows 60000 data.image=28x28 data.transform=scatter model=softmax data.labels=0,1,2,3,4,5,6,7,8,9 --epsilon 3 \
     --delta 1e-5 --quiet
 has out 'softmax with 39,700 weights on 60,000 rows'
+fails 2 'privet: data.image=: HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS is needed, as 28x28 or 32x32x3, up to 32768 a side' \
+    train wide-idx3-ubyte model=softmax data.image=
 fails 2 'privet: data.transform=scatter needs images: data.image=HEIGHTxWIDTHxCHANNELS says how the columns form one' \
     plan --rows 100 --features 784 data.transform=scatter
+
+# A table whose columns are pixels: the model has the features of the transform, not of the schema.
+awk 'BEGIN { for (j = 0; j < 81; j++) printf "p%d,", j; print "y"
+    for (i = 0; i < 30; i++) { for (j = 0; j < 81; j++) printf "%d,", (j % 9 == i % 2 * 5) * 255; print i % 2 ? "b" : "a" } }' >pixels.csv
+awk 'BEGIN { printf "{\"columns\": ["; for (j = 0; j < 81; j++) printf "{\"name\": \"p%d\", \"type\": \"number\", \"min\": 0, \"max\": 255}, ", j
+    print "{\"name\": \"y\", \"type\": \"label\", \"values\": [\"a\", \"b\"]}]}" }' >pixels.json
+ok train pixels.csv --schema pixels.json model=logistic data.image=9x9 $scatter --privacy off optimizer.steps=50 --out p.pvt --quiet
+run eval p.pvt pixels.csv --json --quiet
+has out '"accuracy": 1'
+run predict p.pvt pixels.csv --quiet
+same 'predict a table of pixels: lines' 31 "$(wc -l <out | tr -d ' ')"
 
 # Two records of CIFAR-10 and a cut one.
 record() {

@@ -39,7 +39,7 @@ gives 'v["verified"] is False and "NOT PRIVATE" in v["because"]' verify d/not-pr
 same 'does not hold: code' 3 "$code"
 same 'does not hold: one line' 1 "$(wc -l <err)"
 privet verify d/model.pvt --certificate c.json >/dev/null
-sed 's/"rows": 20000/"rows": 20001/' c.json >changed.json
+sed 's/"persons": 9208/"persons": 9209/' c.json >changed.json
 gives 'v["verified"] is False and "changed.json" in v["because"]' verify changed.json --json
 same 'changed: code' 3 "$code"
 printf 'a "quoted" \\ name' >'a "b".json'

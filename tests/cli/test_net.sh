@@ -38,14 +38,22 @@ ok train small --quiet --model mlp:dense8,tanh,dense --epsilon 5 --delta 1e-4 op
 for clipping in layer automatic; do
     ok train small --quiet --model mlp model.clipping=$clipping --epsilon 5 --delta 1e-4 optimizer.steps=3 --out m.pvt
 done
-rm m.pvt
+ok train small --quiet --model mlp model.clipping=layer model.clips=0.3,0.4 optimizer.smoothing=1,0 optimizer.smoothing_order=pixels \
+    --epsilon 5 --delta 1e-4 optimizer.steps=3 --out m.pvt --certificate c.json
+has c.json '"clip_norm": 0.5'
+ok verify m.pvt
+fails 2 'privet: optimizer.smoothing has 3 numbers, and the network has 2 layers with weights' train small --quiet --model mlp optimizer.smoothing=1,2,3 --out m.pvt
+fails 2 'privet: optimizer.smoothing has 2 numbers, and the model has no layers: one number is needed' train small --quiet --optimizer sgd optimizer.smoothing=1,2 --out m.pvt
+fails 2 'privet: model.clips are norms of single layers: add model.clipping=layer' train small --quiet --model mlp model.clips=1,1 --out m.pvt
+rm m.pvt c.json
 
 refused() { # 'line' model
     fails 2 "privet: $1" train t-images-idx3-ubyte --quiet --model "$2" --out no.pvt
 }
 refused 'model: layer 2 (batchnorm): batch normalisation mixes the examples of a batch, so no example has a gradient of its own: use groupnorm' 'cnn:conv4x3,batchnorm,dense'
 refused 'model: layer 1 (conv4x9) gets 6x6x1, smaller than its window of 9x9: a smaller window, or same, would do' 'cnn:conv4x9,dense'
-refused 'model: layer 2 (pool7) gets 6x6x4, smaller than its window of 7x7: a smaller window would do' 'cnn:conv4x3same,pool7,dense'
+refused 'model: layer 2 (pool7) gets 6x6x4, smaller than its window of 7x7: a smaller window, or same, would do' 'cnn:conv4x3same,pool7,dense'
+refused 'model: layer 2 (dropout): dropout draws other weights for every row, and what a row adds would depend on that draw; it is there against learning rows by heart, which clipping and noise already bound: leave it out' 'cnn:conv4x3,dropout,dense'
 refused 'model: layer 2 (groupnorm3) gets 4x4x4, and needs a number of channels that 3 divides' 'cnn:conv4x3,groupnorm3,dense'
 refused 'model: layer 1 (cov3x3): no such layer, did you mean conv' 'cnn:cov3x3,dense'
 refused 'model: the last layer is dense7, but the labels need 10 outputs: write dense' 'cnn:dense7'

@@ -68,6 +68,26 @@ for pair in INT:130 TERM:143 HUP:129; do
     same "SIG${pair%:*}: message" 'privet: interrupted; no model was written, and the budget counts as spent' "$(cat err)"
     same "SIG${pair%:*}: nothing on standard output" '' "$(cat out)"
 done
+# A second signal while the message of the first waits for a full pipe finds another thread: one message all the same.
+mkfifo pipe
+exec 9<>pipe
+dd if=/dev/zero of=pipe bs=4096 count=1024 oflag=nonblock 2>/dev/null
+"$PRIVET_COMMAND" train small optimizer.steps=100000000 --quiet --out old.pvt >out 2>&9 &
+sleep 1
+kill -TERM $!
+sleep 0.2
+kill -TERM $!
+sleep 0.2
+for _ in 1 2 3 4 5 6 7 8; do
+    dd if=pipe bs=4096 count=1024 iflag=nonblock 2>/dev/null
+    sleep 0.1
+done >said
+code=0
+wait $! || code=$?
+exec 9>&-
+same 'two signals: exit code' 143 "$code"
+same 'two signals: one message' 1 "$(tr -d '\0' <said | grep -c interrupted)"
+rm pipe said
 code=$( (privet list; echo $? >code) | head -1 >/dev/null; cat code)
 check 'a reader that leaves early is no error worth words' test "$code" = 141 -o "$code" = 0
 rm -f code

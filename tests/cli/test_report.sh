@@ -57,7 +57,7 @@ done
 
 # ---- figures: rounded for passing on, exact on request
 privet demo d >/dev/null 2>&1
-ok train d/demo_train.csv --schema d/demo.schema.json --quiet --out d.pvt
+ok train d/demo_train.csv --schema d/demo.schema.json --quiet --optimizer pgd --out d.pvt
 ok report d.pvt d/demo_test.csv --out rounded.html
 ok report d.pvt d/demo_test.csv --exact --out exact.html
 privet eval d.pvt d/demo_test.csv --json >figures.json
@@ -82,11 +82,11 @@ has rare.html '<th>-1</th><td class="n hit">few rows</td><td class="n">few rows<
 fails 2 'privet: --exact is about figures on labelled rows; name them: privet report MODEL DATA --exact' report m.pvt --exact
 
 # ---- settings: what was used, not auto
-for text in '<th>budget.delta</th><td>1e-06</td><td class="soft">chosen by privet' '<th>sampler</th><td>full batch</td>' \
-    '<th>data.rows</th><td>20000</td>' '<th>data.features</th><td>20</td>' '<th>accountant</th><td>gaussian</td>' \
-    '<th>clip</th><td>1</td>' '<th>data.image</th><td>not set</td>' '<th>data.y_min</th><td>none</td>' \
+for text in '<th>budget.delta</th><td>1e-05</td><td class="soft">chosen by privet' '<th>sampler</th><td>full batch</td>' \
+    '<th>data.rows</th><td>told nowhere</td>' '<th>data.features</th><td>105</td>' '<th>accountant</th><td>gaussian</td>' \
+    '<th>clip</th><td>0.5</td>' '<th>data.image</th><td>not set</td>' '<th>data.y_min</th><td>none</td>' \
     '<th>data.format</th><td></td><td class="soft">chosen by privet; the certificate does not record it' \
-    '<th>data.rows</th><td>20000</td><td class="soft">counted'; do
+    '<th>data.persons</th><td>9208</td><td class="soft">counted'; do
     has rounded.html "$text"
 done
 ok train small --quiet --delta 1e-4 --relation replace --optimizer tr --out r.pvt

@@ -83,17 +83,32 @@ run reproduce tr-fig6 --quick --out nothing
 same 'missing, another folder: code' 6 "$code"
 check 'nothing is made for what is skipped' test ! -e nothing
 run reproduce ls-fig6
-has out 'left out: it runs with --full'
+has out 'left out: it runs with --quick or --full'
+run reproduce ls-fig6 --quick
+same 'missing, CIFAR-10: code' 6 "$code"
+has out 'skipped: put the binary version of CIFAR-10'
+
+# ---- the index of the page: every figure of the list is in it, its commands without data run
+page=$PRIVET_SOURCE/docs/reproduce.md
+sed -n '/^## Index/,/^## What/p' "$page" | grep -o '`privet [^`]*`' | tr -d '`' | sort -u >index
+same 'all figures in the index' "$(privet reproduce list --json | sed -n 's/.*"name": "\([^"]*\)".*/privet reproduce \1/p' | sort -u)" \
+    "$(grep '^privet reproduce ' index)"
+grep -E '^privet (plan|account|curve) [a-z-]+ ?[^ ]' index | cut -d' ' -f2- >commands
+check "commands in the index: $(wc -l <commands)" test "$(wc -l <commands)" -ge 20
+while read -r line; do
+    # shellcheck disable=SC2086  # words of a command
+    privet $line >out 2>err </dev/null || problem "privet $line: $(cat err)"
+done <commands
 
 # ---- bad names and values
 fails 2 'privet: unknown table or figure tr-fig5; did you mean tr-fig2?' reproduce tr-fig5
 fails 2 'privet: unknown table or figure everything; privet reproduce list shows what there is' reproduce everything
 fails 2 'privet: --runs none: a whole number from 1 to 1000 is needed' reproduce prgd-fig2 --runs none
-fails 2 'privet: reproduce has no setting clip; there is --runs, --seed, --quick and --full' reproduce prgd-fig2 clip=1
+fails 2 'privet: reproduce has no setting clip; there is --runs, --seed, --jobs, --quick and --full' reproduce prgd-fig2 clip=1
 fails 2 'privet: --seed 0: a whole number from 1 to 1000000 is needed' reproduce prgd-fig2 --seed 0
 fails 2 'privet: unknown option --quik for reproduce; did you mean --quick?' reproduce all --quik
 
-# ---- going on where it stopped: a small IJCNN1 of the right shape, an end in the middle, and a torn line
+# ---- going on where it stopped: a small IJCNN1 of the right shape, an end in the middle, and a torn record
 mkdir -p data/ijcnn1
 awk 'BEGIN { s = 7; for (i = 0; i < 35000; i++) { s = (s * 16807) % 2147483647; a = s % 2001 / 1000 - 1
     s = (s * 16807) % 2147483647; b = s % 2001 / 1000 - 1
@@ -101,8 +116,8 @@ awk 'BEGIN { s = 7; for (i = 0; i < 35000; i++) { s = (s * 16807) % 2147483647; 
 PRIVET_DATA=$work/data
 "$PRIVET_COMMAND" reproduce tr-fig6 --quick --runs 1 --out r >out 2>err &
 pid=$!
-# shellcheck disable=SC2002  # there may be no such file yet
-while [ "$(cat r/runs.csv 2>/dev/null | wc -l)" -lt 4 ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
+records() { find r/runs -name '*.json' 2>/dev/null | wc -l; }
+while [ "$(records)" -lt 4 ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
 kill -TERM $pid 2>/dev/null
 wait $pid
 code=$?
@@ -114,15 +129,20 @@ case $code in
     check 'no result of half an item' test ! -e r/tr-fig6.csv
     ;;
 esac
-cp r/runs.csv before.csv
-kept=$(($(wc -l <before.csv) - 1))
-printf '"privet train DATA/ijcnn1' >>r/runs.csv
+same 'no model is left' '' "$(find r -name '*.pvt')"
+torn=$(find r/runs -name '*.json' | sort | head -n 1)
+head -c 200 "$torn" >some && mv some "$torn"
+kept=$(($(records) - 1))
+find r/runs -name '*.json' ! -path "$torn" -exec cksum {} + | sort >before
 ok reproduce tr-fig6 --quick --runs 1 --out r
-same 'went on' "tr-fig6      r/tr-fig6.csv .svg .commands: 19 runs, $((19 - kept)) of them now" "$(head -1 out)"
+same 'went on' "tr-fig6      r/tr-fig6.csv .svg .commands: 25 runs, $((25 - kept)) of them now" "$(head -1 out)"
 has out 'NOT PRIVATE'
-same 'what was recorded stays' "$(cat before.csv)" "$(head -n $((kept + 1)) r/runs.csv)"
+same 'what was recorded stays' '' "$(find r/runs -name '*.json' -exec cksum {} + | sort | comm -23 before -)"
+same 'a record for every run' 25 "$(records)"
+same 'runs: header' 'command,series,x,run,step,measure,value' "$(head -n 1 r/tr-fig6.runs.csv)"
+same 'runs: one line each' 25 "$(grep -c ',,accuracy_not_private,' r/tr-fig6.runs.csv)"
 ok reproduce tr-fig6 --quick --runs 1 --out r
-has out '19 runs, 0 of them now'
+has out '25 runs, 0 of them now'
 ln -s data DATA && ln -s r RESULTS
 commands_run r/tr-fig6.commands
 # certificates hold, and so does what is said about order
@@ -135,7 +155,7 @@ check 'DP-GD is not left behind' awk "BEGIN { exit !($(gap DP-GD 1) < $(gap 'DP-
 # curves along a run reach its end, and end with the model that is returned
 last() { sed -n "s/^\"Gap against time, epsilon = 1\",\"$1\",[^,]*,\([^,]*\),.*/\1/p" r/tr-fig6.csv | tail -n 1; }
 for series in DP-TR DP-STR DP-GD pgd; do same "$series: the curve's end" "$(gap $series 1)" "$(last $series)"; done
-same 'marked as such, and in the key' 7 "$(grep -c 'l6 6l-6 6l-6 -6z' r/tr-fig6.svg)"
+same 'marked as such, and in the key' 9 "$(grep -c 'l6 6l-6 6l-6 -6z' r/tr-fig6.svg)"
 check 'more budget, less gap' awk "BEGIN { exit !($(gap DP-TR 2) < $(gap DP-TR 0.2)) }"
 
 # ---- seeds: run k of every point takes seed S + k - 1, is repeatable, and is no run of the unseeded set

@@ -63,13 +63,26 @@ fails 2 'privet: noise multiplier 1e+17 is not in [1e-06, 1e+16]' curve sbcd z=1
 ok train $data --privacy off --model mlp:dense20,relu,dense model.loss=cross-entropy optimizer.steps=5 --out m.pvt
 has out 'NOT PRIVATE'
 
-fails 2 'privet: model: layer 2 (tanh): training block by block is for dense layers with relu between them, such as dense200,relu,dense200,relu,dense' train $data --model mlp:dense4,tanh,dense
+fails 2 'privet: model: layer 2 (tanh): training block by block is for dense layers and convolutions with relu between them, such as dense200,relu,dense200,relu,dense' train $data --model mlp:dense4,tanh,dense
 fails 2 'privet: optimizer.noise=linear:1,-1: the variance is 0 in epoch 2 of 3, and must be above 0 in every one' train $data sampler.batch=300 optimizer.epochs=3 optimizer.noise=linear:1,-1
-fails 2 'privet: optimizer.noise=wavy: not a schedule; there is constant, linear:FROM,TO, ramp:FROM,TO,EPOCHS and table:O1,O2,...' train $data optimizer.noise=wavy
+fails 2 'privet: optimizer.noise=wavy: not a schedule; there is constant[:O], linear:FROM,TO, cosine:FROM,TO, exponential:FROM,TO, ramp:FROM,TO,M, table:O0,O1,...' train $data optimizer.noise=wavy
 fails 2 'privet: sampler.batch=1201 is more than the 1200 rows there are' train $data sampler.batch=1201
-fails 2 "privet: optimizer.rho=0: a number between 1e-06 and 1000000 is needed (rho, bound on every layer's spectral norm)" train $data optimizer.rho=0
+fails 2 "privet: optimizer.rho=0: a number, or one for each layer, between 1e-06 and 1000000 is needed (rho, bound on every layer's spectral norm; or one for each layer)" train $data optimizer.rho=0
 fails 2 'privet: optimizer.epochs=2 means 8 steps, and optimizer.steps=9: leave one out' train $data sampler.batch=300 optimizer.epochs=2 optimizer.steps=9
-fails 2 "privet: optimizer.rho=-3: a number between 1e-06 and 1000000 is needed (rho, bound on every layer's spectral norm)" train $data optimizer.rho=-3
+fails 2 "privet: optimizer.rho=3,-3: a number, or one for each layer, between 1e-06 and 1000000 is needed (rho, bound on every layer's spectral norm; or one for each layer)" train $data optimizer.rho=3,-3
+# Per layer: bounds, factors of the penalty, clipping norms; together they are clipped to the root of the squares.
+ok train $data --epsilon 4 $small optimizer.epochs=2 sampler.batch=300 optimizer.rho=1,2,3 reg=l2 reg.layers=1,0,2 \
+    model.clips=0.1,0.2,0.2 --out m.pvt
+ok verify m.pvt --certificate c.json
+has c.json '"optimizer.rho": "1,2,3"'
+has c.json '"reg.layers": "1,0,2"'
+has c.json '"model.clips": "0.1,0.2,0.2"'
+has c.json '"clip_norm": 0.3'
+fails 2 'privet: optimizer.rho has 2 numbers, and the network has 3 layers with weights' train $data $small optimizer.rho=1,2
+fails 2 'privet: reg.layers has 2 numbers, and the network has 3 layers with weights' train $data $small reg=l2 reg.layers=1,2
+fails 2 'privet: reg.layers are factors of a penalty, and there is none: add reg=l2' train $data $small reg.layers=1,2,1
+fails 2 'privet: model.clips has 1 norms, and the network has 3 layers with weights' train $data $small model.clips=1
+
 run train $data clip=0
 same 'a clip of 0 is refused' 2 "$code"
 run train $data --model softmax

@@ -244,4 +244,20 @@ ok train small --quiet --out m.pvt --certificate one.json
 ok verify one.json
 ok verify m.pvt --certificate two.json
 check 'the same certificate' cmp one.json two.json
+
+# Columns by name: the same model from a table whose columns stand elsewhere, beside others.
+printf '{"columns": [{"name": "a", "type": "number", "min": -1, "max": 1}, {"name": "b", "type": "number", "min": -1, "max": 1},
+    {"name": "y", "type": "label", "values": ["-1", "+1"]}]}' >named.json
+sed 's/ [0-9]*:/,/g' small | awk -F, 'BEGIN { print "a,b,y" } { print $2 "," $3 "," $1 }' >named.csv
+awk -F, '{ print (NR == 1 ? "more" : "x") "," $3 "," $2 "," $1 }' named.csv >moved.csv
+run train named.csv --schema named.json run.seed=1 --quiet --out n1.pvt
+run train moved.csv --schema named.json run.seed=1 --out n2.pvt
+has err 'privet: note: moved.csv: the schema does not have, and nothing reads, column "more"'
+check 'columns by name: the same model' cmp n1.pvt n2.pvt
+run predict n1.pvt named.csv --quiet
+cp out named.out
+cut -d, -f3,4 moved.csv >bare.csv
+run predict n1.pvt bare.csv --quiet
+check 'columns by name: the same scores' cmp out named.out
+fails 3 'privet: bare.csv:1:1: the column of the label, "y", is missing; predict needs none, eval does' eval n1.pvt bare.csv --quiet
 finish

@@ -1,24 +1,7 @@
 /* test_accountants.c - what every registered accountant must keep, whoever wrote it. */
 #include "acct/acct.h"
-#include "pvtest.h"
+#include "arenatest.h"
 #include "../reference/sampled_vectors.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static const pv_accountant_ops *nth(int64_t i)
 {

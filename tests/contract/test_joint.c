@@ -7,6 +7,7 @@
  * Models that offer second moments and transformed rows: what a row adds is x x' times one number for all rows and
  * within its bound, transformed rows are products with the matrix within the bound of their norm, rows marked as bad
  * add nothing to either, and (M1) holds for transformed rows of any length. */
+#include "arenatest.h"
 #include "modeltest.h"
 
 enum { N = 300, P = 13 };
@@ -23,25 +24,6 @@ typedef struct fixture {
     double *w;
 } fixture;
 typedef void joint_check(fixture *f);
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    arena = pvi_arena_create(ctx);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static void begin(fixture *f)
 {
@@ -216,6 +198,26 @@ static void check_moments(fixture *f)
     free(h);
 }
 
+/* Rows transformed on the way add up to what their copy does, to the bit, whether stored as dense rows or not. */
+static void check_same_bits(fixture *f, const float *A, const float *x, const float *norm)
+{
+    const size_t size = sizeof(float) * (size_t)(f->d + f->h);
+    const pv_rows copy = { .n = N, .p = P, .x = x, .ld = P, .y = f->t.y, .norm = norm, .bound = INFINITY };
+    float *sum[2] = { malloc(size), malloc(size) };
+    for (int dense = 0; f->j.row_norm > 0 && dense < 2; dense++) {
+        pv_rows v = mt_view(&f->t, dense, false);
+        int64_t bad[2] = { 0 };
+        v.A = A;
+        for (int k = 0; k < 2; k++) {
+            memset(sum[k], 0, size);
+            f->model->hess->sum(f->st, f->cfg, k ? &copy : &v, &f->j, sum[k], sum[k] + f->d, &bad[k], f->scratch);
+        }
+        PVT_IS(bad[0], bad[1]);
+        PVT_CHECK(memcmp(sum[0], sum[1], size) == 0, "other bits where rows are %s", dense ? "dense" : "sparse");
+    }
+    free(sum[0]), free(sum[1]);
+}
+
 /* Rows times a matrix that makes some of them a thousand times as long as R. */
 static void check_transformed(fixture *f)
 {
@@ -228,8 +230,9 @@ static void check_transformed(fixture *f)
             A[i * LDA + k] = A[k * LDA + i] = (float)(pvt_normal(&seed) * (i + k == 0 ? 3000 : i == k ? 30 : 0.3));
     f->t.norm[5] = -1.0f;
     for (int dense = 0; f->j.row_norm > 0 && dense < 2; dense++) {
-        const pv_rows v = mt_view(&f->t, dense, false);
-        f->model->hess->transform(&v, A, LDA, x, P, norm, f->scratch);
+        pv_rows v = mt_view(&f->t, dense, false);
+        v.A = A;
+        f->model->hess->transform(&v, x, P, norm, f->scratch);
         for (int64_t r = 0; r < N; r++) {
             double square = 0;
             for (int64_t k = 0; k < P; k++) {
@@ -261,6 +264,7 @@ static void check_transformed(fixture *f)
         PVT_TRUE(sqrt(grad) <= f->j.grad * (1 + 3e-7) && hess <= f->j.hess * (1 + 3e-7));
         PVT_TRUE(sqrt(grad + f->j.scale * f->j.scale * hess * hess) <= f->j.clip * (1 + 3e-7));
     }
+    check_same_bits(f, A, x, norm);
     free(x), free(g), free(H);
 }
 

@@ -122,6 +122,24 @@ static void properties(const pv_loss_ops *loss, const void *cfg, const double su
     PVT_IS(!(loss->props & PV_MARGIN), !(loss->props & PV_CLASSIFY));
 }
 
+/* A slope in double is the float's, and as monotone and smooth as phi' up to the error it may have. */
+static void double_slopes(const pv_loss_ops *loss, const void *cfg, const double sup[3])
+{
+    const double step = 0x1p-20;
+    if (!loss->slope) return;
+    for (int i = 0; i < 40000; i++) {
+        const double m = (i - 20000) * 0x1.0abcdp-10, a = loss->slope(cfg, m), b = loss->slope(cfg, m + step);
+        const double error = 0x1p-47 * (fmax(1.0, fabs(a)) + sup[1]); /* of both */
+        const float at = (float)m;
+        float d1;
+        loss->eval(cfg, 1, &at, NULL, &d1, NULL);
+        PVT_CHECK(fabs(a - (double)d1) <= 0x1p-20 * (1 + fabs(a) + sup[1] * fabs(m)), "%s at %g: %g in double, %g",
+                  loss->head.name, m, a, (double)d1);
+        PVT_CHECK(!(loss->props & PV_CONVEX) || b >= a - error, "%s: phi' falls at %g", loss->head.name, m);
+        PVT_CHECK(fabs(b - a) <= sup[1] * step + error, "%s: phi' jumps at %g", loss->head.name, m);
+    }
+}
+
 static void defaults_match(const pv_loss_ops *loss, const void *cfg, const double sup[3])
 {
     (void)cfg;
@@ -138,6 +156,12 @@ static void derivatives(void **state)
 {
     (void)state;
     for_each(slopes);
+}
+
+static void slopes_in_double(void **state)
+{
+    (void)state;
+    for_each(double_slopes);
 }
 
 static void suprema_hold_and_are_tight(void **state)
@@ -161,7 +185,8 @@ static void declared_properties(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(derivatives), cmocka_unit_test(suprema_hold_and_are_tight),
-                                      cmocka_unit_test(extreme_margins), cmocka_unit_test(declared_properties) };
+    const struct CMUnitTest all[] = { cmocka_unit_test(derivatives), cmocka_unit_test(slopes_in_double),
+                                      cmocka_unit_test(suprema_hold_and_are_tight), cmocka_unit_test(extreme_margins),
+                                      cmocka_unit_test(declared_properties) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

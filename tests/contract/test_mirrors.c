@@ -1,27 +1,11 @@
 /* test_mirrors.c - every mirror map: its step minimises what it says, its divergence is the definition, its modulus
  * holds, and pairs it has no exact step for are refused.  Stationarity measures on top of them. */
+#include "arenatest.h"
 #include "eval/eval.h"
 #include "plug.h"
 #include "reg/reg.h"
 
 enum { MAXD = 30 };
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
-
 static const double R = 1.7;
 
 static const pv_mirror_ops *map_at(int64_t i)

@@ -2,6 +2,7 @@
  *
  * The models here are linear in the row: a row adds q x' with q of d/p numbers.  A last column that is a power
  * of two in every row therefore shows q exactly, and the exact sum can be formed in double from it. */
+#include "arenatest.h"
 #include "modeltest.h"
 
 enum { P = 54, N = 300 };
@@ -19,25 +20,6 @@ typedef struct fixture {
 } fixture;
 
 typedef void model_check(fixture *f);
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    arena = pvi_arena_create(ctx);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static void begin(fixture *f)
 {

@@ -2,29 +2,11 @@
  * kernels of every instruction set.
  *
  * What one row adds is seen by a sum over that row alone: each of its coordinates is the exact one rounded once. */
+#include "arenatest.h"
 #include "model/net_run.h"
 #include "nettest.h"
 
 typedef void net_check(nt_net *f, const char *name);
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    arena = pvi_arena_create(ctx);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static void use(nt_net *f, int isa)
 {
@@ -39,11 +21,12 @@ static void check_all(net_check *check, const char *model, const char *layers, i
     nt_make(&f, ctx, arena, model, layers, h, h, c, 10, rows, 5);
     if (views > 1) nt_augment(&f, arena, views, 2, true);
     for (int isa = 0; isa <= (int)pvi_isa(); isa++)
-        for (int mode = 0; mode < 3; mode++) {
+        for (int mode = 0; mode < 4; mode++) { /* the last: layer by layer, with a norm for each */
             char name[64];
             snprintf(name, sizeof name, "%s, instruction set %d, clipping %d, views %d", model, isa, mode,
                      (int)views);
-            f.cfg.clipping = mode;
+            nt_clips(&f, ctx, mode == 3);
+            if (mode < 3) f.cfg.clipping = mode;
             use(&f, isa);
             check(&f, name);
         }
@@ -60,12 +43,17 @@ static void for_each(net_check *check)
         n++;
         if (strcmp(head->name, "mlp") == 0 || strcmp(head->name, "split-mlp") == 0)
             check_all(check, head->name, NULL, 0, 37, 128, 1);
-        else if (strcmp(head->name, "cifar-cnn") == 0) check_all(check, head->name, NULL, 32, 3, 4, 1);
+        else if (strncmp(head->name, "cifar", 5) == 0) check_all(check, head->name, NULL, 32, 3, 4, 1);
         else check_all(check, head->name, NULL, 28, 1, 70, 1);
     }
     PVT_TRUE(n >= 4);
     static const char mixed[] = "conv5x3same,groupnorm5,tanh,conv7x2s2,gelu,avgpool2s1,dense6,groupnorm2,relu,dense";
+    static const char others[] =
+        "pool3s1same,conv6x3same,lrn2,sigmoid,avgpool3s2same,conv20x2,lrn4,dense6,sigmoid,dense";
     check_all(check, "cnn", mixed, 9, 2, 100, 1);
+    check_all(check, "cnn", others, 9, 2, 100, 1);
+    check_all(check, "split-mlp", "conv3x3s2same,relu,conv20x2,relu,dense9,relu,dense", 7, 2, 100, 1);
+    check_all(check, "cnn", others, 9, 2, 60, 3);
     check_all(check, "cnn", mixed, 9, 2, 100, 5);
     check_all(check, "mnist-cnn", NULL, 28, 1, 20, 3);
 }
@@ -183,8 +171,9 @@ static void kernels_agree(void **state)
 {
     (void)state;
     nt_net f;
-    nt_make(&f, ctx, arena, "cnn", "conv18x5s2same,gelu,pool2s1,conv40x3,tanh,avgpool2,dense21,relu,dense", 19, 19, 3,
-            7, 40, 6);
+    nt_make(&f, ctx, arena, "cnn",
+            "conv18x5s2same,gelu,pool2s1same,lrn4,conv40x3,tanh,avgpool2,dense21,relu,dense9,sigmoid,dense", 19, 19,
+            3, 7, 40, 6);
     double *want = malloc(sizeof *want * (size_t)f.d), size = 0;
     float *g = malloc(sizeof *g * (size_t)f.d);
     for (int isa = 0; isa <= (int)pvi_isa(); isa++) {

@@ -2,26 +2,12 @@
  *
  * Names unique, required slots filled, parameter rows inside their struct, defaults in range and
  * readable back, and parameters that are not marked certified unable to change what is released. */
+#include "ctxtest.h"
 #include "acct/acct.h"
 #include "plug.h"
 #include "query/query.h"
 
 #include <ctype.h>
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 typedef void (*visit)(pv_kind kind, const pv_plugin *p);
 
@@ -175,12 +161,11 @@ static void slots(void **state)
 
 static size_t size_of(pv_ptype type)
 {
-    static const size_t size[] = { [PV_F64] = sizeof(double),
-                                   [PV_I64] = sizeof(int64_t),
-                                   [PV_BOOL] = sizeof(bool),
-                                   [PV_ENUM] = sizeof(int64_t),
-                                   [PV_STR] = sizeof(char *) };
-    return type >= PV_F64 && type <= PV_STR ? size[type] : 0;
+    static const size_t size[] = {
+        [PV_F64] = sizeof(double),   [PV_I64] = sizeof(int64_t), [PV_BOOL] = sizeof(bool),
+        [PV_ENUM] = sizeof(int64_t), [PV_STR] = sizeof(char *),  [PV_LIST] = sizeof(pv_numbers)
+    };
+    return type >= PV_F64 && type <= PV_LIST ? size[type] : 0;
 }
 
 static int64_t choices(const char *s)
@@ -193,11 +178,12 @@ static int64_t choices(const char *s)
 static void check_default(pv_kind kind, const pv_plugin *p, const pv_param *r)
 {
     const bool automatic = isnan(r->def);
-    if (r->type == PV_F64 || r->type == PV_I64) {
+    if (r->type == PV_LIST) PVT_CHECK(!automatic == !r->choices, AT "%s: a word for no number", WHO, r->key);
+    if (r->type == PV_F64 || r->type == PV_I64 || r->type == PV_LIST) {
         PVT_CHECK(r->lo <= r->hi, AT "%s: range [%g, %g]", WHO, r->key, r->lo, r->hi);
         PVT_CHECK(automatic || (r->def >= r->lo && r->def <= r->hi), AT "%s: default %g outside", WHO, r->key,
                   r->def);
-        PVT_CHECK(r->type == PV_F64 || automatic || r->def == floor(r->def), AT "%s: default %g", WHO, r->key,
+        PVT_CHECK(r->type != PV_I64 || automatic || r->def == floor(r->def), AT "%s: default %g", WHO, r->key,
                   r->def);
         const bool resolves =
             kind == PV_KIND_optimizer || (kind == PV_KIND_model && ((const pv_model_ops *)(const void *)p)->open);
@@ -220,7 +206,9 @@ static void check_rows(pv_kind kind, const pv_plugin *p)
         const size_t size = size_of(r->type);
         PVT_CHECK(is_name(r->key), AT "key %s", WHO, r->key);
         PVT_CHECK(size > 0, AT "%s: type %d", WHO, r->key, r->type);
-        PVT_CHECK(r->offset + size <= p->cfg_size && r->offset % size == 0, AT "%s: outside its struct", WHO, r->key);
+        const size_t align = r->type == PV_LIST ? _Alignof(pv_numbers) : size;
+        PVT_CHECK(r->offset + size <= p->cfg_size && r->offset % align == 0, AT "%s: outside its struct", WHO,
+                  r->key);
         PVT_CHECK(one_line(r->help), AT "%s: help", WHO, r->key);
         check_default(kind, p, r);
         for (const pv_param *q = p->params; q < r; q++) {
@@ -270,13 +258,13 @@ static pv_problem problem(pv_arena *a)
     const pv_set_ops *set = (const pv_set_ops *)(const void *)pv_find(PV_KIND_set, "l1ball");
     pv_planned *asks = pv_arena_get(a, PV_MOST_ASKS * sizeof *asks);
     for (int k = 0; k < PV_MOST_ASKS; k++)
-        asks[k] = (pv_planned) { pv_ev_leaf(a, PV_EV_GAUSSIAN, 5.0, 0), 1.0, 5e-4 };
+        asks[k] = (pv_planned) { pv_ev_leaf(a, PV_EV_GAUSSIAN, 5.0, 0), 1.0, 5e-4, 1000.0 };
     return (pv_problem) { .ctx = ctx,
                           .mu = 0.25,
                           .d = 10,
                           .n = 10000,
                           .props = ~0u,
-                          .G = 1.0,
+                          .C = 1.0,
                           .L = 0.25,
                           .batch = 10000,
                           .noise_multiplier = 5.0,
@@ -301,6 +289,8 @@ static const pv_event *planned(const pv_optimizer_ops *o, pv_arena *a, const voi
 static bool change(pv_arena *a, const pv_plugin *p, const pv_param *r, void *cfg)
 {
     char text[32], *at = (char *)cfg + r->offset;
+    if (r->type == PV_STR && strcmp(r->key, "schedule") == 0)
+        return pvi_param_set(ctx, a, "", p->params, cfg, r->key, "inverse") == PV_OK;
     if (r->type == PV_STR) return false;
     if (r->type == PV_BOOL) {
         *(bool *)(void *)at = !*(bool *)(void *)at;
@@ -311,7 +301,9 @@ static bool change(pv_arena *a, const pv_plugin *p, const pv_param *r, void *cfg
         *i = (*i + 1) % choices(r->choices);
         return choices(r->choices) > 1;
     }
-    const double now = r->type == PV_F64 ? *(double *)(void *)at : (double)*(int64_t *)(void *)at;
+    const double now = r->type == PV_F64    ? *(double *)(void *)at
+                       : r->type == PV_LIST ? ((pv_numbers *)(void *)at)->v[0]
+                                            : (double)*(int64_t *)(void *)at;
     const double tries[] = { now * 2, now / 2, now + 1, r->lo };
     for (int i = 0; i < 4; i++) {
         const double x = r->type == PV_I64 ? floor(tries[i]) : tries[i];

@@ -1,23 +1,7 @@
 /* test_regs.c - every regulariser of the registry: value, gradient, curvature, prox, constants, ranges. */
+#include "arenatest.h"
 #include "plug.h"
 #include "reg/reg.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static const pv_reg_ops *reg_at(int64_t i)
 {
@@ -267,6 +251,67 @@ static void named_values(void **state)
     PVT_NEAR(x[2], -3.5, 0.0);
 }
 
+/* Two layers of 3 + 2 and 4 + 1 weights. */
+static const pv_tensor two_layers[] = { { 3, 1, 3, 1, 0 }, { 2, 1, 2, 1, 0 }, { 4, 2, 2, 1, 0 }, { 1, 1, 1, 1, 0 } };
+
+/* (1) and (2) of penalty.c: every layer as if it were alone, with its factor in the penalty's own. */
+static void layers_have_their_factors(void **state)
+{
+    (void)state;
+    static const double factor[] = { 2.5, 0.0, 1.0 };
+    uint64_t seed = 8;
+    for (int64_t i = 0; reg_at(i); i++)
+        for (int k = 0; k < 2; k++) {
+            const pv_reg_ops *r = reg_at(i);
+            const pv_numbers a = { 2, { factor[k], factor[k + 1] } };
+            const pv_problem p = { .ctx = ctx,
+                                   .d = 10,
+                                   .reg = r,
+                                   .reg_cfg = reg_cfg(r, "0.4"),
+                                   .tensor = two_layers,
+                                   .tensors = 4,
+                                   .reg_layers = &a };
+            double w[10], g[10] = { 0 }, want[10] = { 0 }, x[10], value = 0;
+            PVT_IS(pvi_penalty_check(&p, &a), r->props & PV_ZERO ? PV_E_PARAM : PV_OK);
+            random_vector(&seed, w, 10, 2.0);
+            memcpy(x, w, sizeof w);
+            for (int l = 0; l < 2; l++) {
+                char lambda[32];
+                snprintf(lambda, sizeof lambda, "%.17g", 0.4 * a.v[l]);
+                const void *own = reg_cfg(r, lambda);
+                value += r->value(own, w + 5 * l, 5);
+                if (r->grad) r->grad(own, w + 5 * l, want + 5 * l, 5);
+                if (r->prox) r->prox(own, 0.3, x + 5 * l, 5);
+            }
+            PVT_CHECK(fabs(pvi_penalty_value(&p, w) - value) <= 1e-14 * value, "%s: value", r->head.name);
+            if (r->grad) pvi_penalty_grad(&p, w, g);
+            for (int j = 0; j < 10; j++) PVT_CHECK(fabs(g[j] - want[j]) <= 1e-14, "%s: gradient", r->head.name);
+            if (r->prox) pv_prox(&p, 0.3, w);
+            for (int j = 0; j < 10; j++) PVT_CHECK(fabs(w[j] - x[j]) <= 1e-14, "%s: prox", r->head.name);
+            const double strong = r->strong ? r->strong(p.reg_cfg) : 0;
+            PVT_TRUE(pvi_penalty_strong(&p) == strong * fmin(a.v[0], a.v[1]));
+        }
+}
+
+static void factors_that_do_not_fit(void **state)
+{
+    (void)state;
+    const pv_set_ops *ball = (const pv_set_ops *)(const void *)pv_find(PV_KIND_set, "l2ball");
+    const pv_numbers two = { 2, { 1, 2 } }, three = { 3, { 1, 2, 3 } }, half = { 1, { 0.5 } }, one = { 1, { 1 } };
+    pv_problem p = { .ctx = ctx, .d = 10, .reg = reg_named("l2"), .tensor = two_layers, .tensors = 4 };
+    PVT_OK(pvi_penalty_check(&p, &two));
+    PVT_OK(pvi_penalty_check(&p, &half));
+    PVT_IS(pvi_penalty_check(&p, &three), PV_E_PARAM);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "reg.layers has 3 numbers, and the network has 2 layers"));
+    p.set = ball;
+    PVT_IS(pvi_penalty_check(&p, &two), PV_E_UNSUPPORTED);
+    p.set = NULL, p.tensors = 0;
+    PVT_IS(pvi_penalty_check(&p, &two), PV_E_PARAM);
+    PVT_IS(pvi_penalty_check(&p, &half), PV_E_UNSUPPORTED);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "reg.lambda"));
+    PVT_OK(pvi_penalty_check(&p, &one));
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -279,6 +324,8 @@ int main(void)
         cmocka_unit_test(elastic_ends_are_ridge_and_lasso),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(named_values),
+        cmocka_unit_test(layers_have_their_factors),
+        cmocka_unit_test(factors_that_do_not_fit),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -1,28 +1,13 @@
 /* test_sets.c - every constraint set of the registry: projection, linear oracle, atoms, radius, width, and the
  * exact proximal step of every penalty on it. */
+#include "arenatest.h"
+#include "alloctest.h"
 #include "plug.h"
 #include "reg/reg.h"
 
 #include <unistd.h>
 
 enum { MAXD = 40 };
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
-
 typedef struct opened {
     const pv_set_ops *ops;
     void *cfg, *st;
@@ -463,25 +448,6 @@ static void vertex_files_say_what_is_wrong(void **state)
     PVT_IS(box->open(st, plug_cfg(ctx, arena, &box->head, "lo", "1"), 2, ctx, arena), PV_E_PARAM);
 }
 
-typedef struct meter {
-    int left;
-    long live;
-} meter;
-
-static void *get(void *self, size_t n)
-{
-    meter *m = self;
-    if (m->left-- <= 0) return NULL;
-    m->live++;
-    return malloc(n);
-}
-
-static void put(void *self, void *p)
-{
-    ((meter *)self)->live--;
-    free(p);
-}
-
 static void failing_memory_is_reported(void **state)
 {
     (void)state;
@@ -490,10 +456,8 @@ static void failing_memory_is_reported(void **state)
     const void *cfg = plug_cfg(ctx, arena, &s->head, "vertices", path);
     pv_status got = PV_E_NOMEM;
     for (int allowed = 0; got != PV_OK; allowed++) {
-        meter m = { .left = 2 };
-        const pv_alloc alloc = { get, put, &m };
-        pv_ctx *c;
-        PVT_OK(pv_ctx_create(&alloc, &c));
+        pvt_memory m = { 0 };
+        pv_ctx *c = pvt_counted(&m);
         pv_arena *a = pvi_arena_create(c);
         void *st = pv_arena_get(arena, s->head.state_size);
         m.left = allowed;

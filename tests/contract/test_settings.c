@@ -1,25 +1,7 @@
 /* test_settings.c - whatever `privet list` shows can be set, by the key it is listed under. */
-#include "pvtest.h"
+#include "arenatest.h"
 
 #include "acct/acct.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    return (arena = pvi_arena_create(ctx)) == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static const pvi_json *catalogue(void)
 {

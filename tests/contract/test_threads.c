@@ -19,7 +19,7 @@
 #endif
 
 enum { THREADS = 4, WEIGHTS = 64 };
-static char folder[] = "/tmp/privet_threads_XXXXXX", table[64], schema[64], images[64];
+static char folder[] = "/tmp/privet_threads_XXXXXX", table[64], schema[64], images[64], persons[64];
 
 /* IDX: 40 images of 16 x 16 bytes in two classes, for a network and for scattering. */
 static void write_images(void)
@@ -46,10 +46,14 @@ static int setup(void **state)
     pv_ctx *ctx;
     if (!mkdtemp(folder)) return 1;
     snprintf(table, sizeof table, "%s/demo_train.csv", folder);
-    snprintf(schema, sizeof schema, "%s/demo.schema.json", folder);
     write_images();
     PVT_OK(pv_ctx_create(NULL, &ctx));
     PVT_OK(pv_demo_data(ctx, folder, 1, 2000, 100));
+    char command[256];
+    snprintf(persons, sizeof persons, "%s/demo.schema.json", folder);
+    snprintf(schema, sizeof schema, "%s/rows.schema.json", folder);
+    snprintf(command, sizeof command, "sed -e 's/\"person\",/\"ignore\"/' -e '/\"rows\"/d' %s >%s", persons, schema);
+    PVT_IS(system(command), 0);
     pv_ctx_free(ctx);
     return 0;
 }
@@ -255,24 +259,28 @@ static void the_host_is_called_on_its_own_thread(void **state)
 
 enum { STACK = 64 << 10, LINE = 64 }; /* as privet.h says */
 
-/* Runs on a stack of its own memory and says how much of it was used. */
+/* Runs on a stack of its own memory and says how much of it was used.  Where threads must have more, as on Arm, the
+ * memory is larger, and what was used must still fit. */
 static size_t stack_used(void *(*fn)(void *), void *arg)
 {
+    const long least = sysconf(_SC_THREAD_STACK_MIN);
+    const size_t size = least > STACK ? (size_t)least : STACK;
     pthread_attr_t attr;
     pthread_t t;
     char *stack;
-    PVT_IS(posix_memalign((void **)&stack, 4096, STACK), 0);
-    memset(stack, 0x5a, STACK);
+    PVT_IS(posix_memalign((void **)&stack, 65536, size), 0);
+    memset(stack, 0x5a, size);
     PVT_IS(pthread_attr_init(&attr), 0);
-    PVT_IS(pthread_attr_setstack(&attr, stack, STACK), 0);
+    PVT_IS(pthread_attr_setstack(&attr, stack, size), 0);
     PVT_IS(pthread_create(&t, &attr, fn, arg), 0);
     pthread_join(t, NULL);
     pthread_attr_destroy(&attr);
     size_t untouched = 0;
-    while (untouched < STACK && stack[untouched] == 0x5a) untouched++;
-    PVT_CHECK(untouched >= 4096, "the stack of %d bytes was used to its end", (int)STACK);
+    while (untouched < size && stack[untouched] == 0x5a) untouched++;
     free(stack);
-    return STACK - untouched;
+    PVT_CHECK(size - untouched <= STACK - 4096, "%zu bytes of stack, and %d are promised", size - untouched,
+              (int)STACK);
+    return size - untouched;
 }
 
 static void a_small_stack_is_enough(void **state)
@@ -282,6 +290,7 @@ static void a_small_stack_is_enough(void **state)
     static const char *const more[][2][2] = {
         { { "optimizer", "pgd" }, { "accountant", "pld" } },
         { { "optimizer", "tr" }, { "run.diagnostics", "yes" } },
+        { { "optimizer", "pgd" }, { "data.schema", persons } },
         { { "optimizer", "sgd" }, { "sampler", "poisson" } },
         { { "optimizer", "fw-l1" }, { "set", "l1ball" } },
         { { "optimizer", "prgd" }, { "budget.relation", "replace" } },

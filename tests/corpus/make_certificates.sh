@@ -3,7 +3,8 @@
 # mirror map, accountant and sequence of noise, and three small model files, made by the given command.
 #
 # What a version of the format writes is kept for ever: certificates-v2 was made by the last command that wrote
-# version 2, certificates-v3 by the first that wrote version 3.  tests/unit/cert/test_corpus.c verifies them all.
+# version 2, certificates-v3 by the first that wrote version 3; what came later was added by the first command that
+# had it.  tests/unit/cert/test_corpus.c verifies them all.
 set -eu
 privet=$(realpath "$1")
 mkdir -p "$2"
@@ -74,6 +75,7 @@ for relation in zero-out replace; do
     cert "fw-l1-$relation" binary optimizer=fw-l1 set=l1ball budget.relation=$relation optimizer.steps=12
     cert "fw-l1-max-$relation" binary optimizer=fw-l1 set=l1ball data.norm=max budget.relation=$relation
 done
+cert output-perturbation binary optimizer=output-perturbation reg=l2 reg.lambda=0.1
 cert prgd-replace binary optimizer=prgd --relation replace optimizer.steps=5
 
 for loss in logistic sigmoid hinge; do cert "model-$loss" binary model=$loss; done
@@ -91,6 +93,13 @@ for clipping in flat layer automatic; do
     cert "clipping-$clipping" classes model=mlp:dense4,relu,dense data.labels=0,1,2 model.clipping=$clipping \
         sampler.batch=150 optimizer.steps=10
 done
+cert layers-clips classes model=mlp:dense4,relu,dense data.labels=0,1,2 model.clipping=layer model.clips=0.3,0.4 \
+    sampler.batch=150 optimizer.steps=10 optimizer.smoothing=1,0 optimizer.smoothing_order=pixels
+cert layers-clips-less classes model=mlp:dense4,relu,dense data.labels=0,1,2 model.clipping=layer model.clips=0.3,0.4 \
+    clip=0.1 sampler.batch=150 optimizer.steps=10 reg=l2 reg.layers=2,0
+cert layers-rho classes model=split-mlp:dense4,relu,dense data.labels=0,1,2 sampler=cyclic sampler.batch=150 \
+    optimizer.epochs=30 optimizer.output=last optimizer.momentum=0 optimizer.step=0.1 reg=l2 reg.lambda=0.5 \
+    reg.layers=3,2 optimizer.rho=2,3 model.clips=0.1,0.2
 for reg in none l2 l1 elastic nonconvex; do cert "reg-$reg" binary reg=$reg; done
 for set in l2ball l1ball linfball box simplex; do cert "set-$set" binary set=$set; done
 printf '1 0 0 0\n0 1 0 0\n-1 0 0 0\n0 -1 1 1\n' >vertices
@@ -119,7 +128,21 @@ for noise in linear:2,1 ramp:3,1,2 table:1,2,3; do
 done
 cert sbcd-hidden classes model=split-mlp:dense4,relu,dense data.labels=0,1,2 sampler=cyclic sampler.batch=150 \
     optimizer.epochs=30 optimizer.output=last optimizer.momentum=0 optimizer.step=0.1 reg=l2 reg.lambda=1
+cert sbcd-hidden-equal classes model=split-mlp:dense4,relu,dense data.labels=0,1,2 sampler=cyclic sampler.batch=150 \
+    optimizer.epochs=30 optimizer.output=last optimizer.momentum=0 optimizer.step=0.1 reg=l2 reg.lambda=1 \
+    optimizer.schedule=constant optimizer.warmup=0
+cert schedule-within binary optimizer=sgd sampler.batch=150 optimizer.steps=10 optimizer.noise=cosine:3,1 \
+    optimizer.noise_within=table:1,2 optimizer.schedule=inverse-sqrt:5
+cert schedule-step binary optimizer=pgd optimizer.steps=12 optimizer.noise=step:exponential:4,1 \
+    optimizer.schedule=drops:4,8 optimizer.warmup=0.2 optimizer.share=0.2
+cert schedule-select binary optimizer=fw-l1 set=l1ball optimizer.steps=12 optimizer.noise=linear:4,1
+cert schedule-sosp binary optimizer=gd-sosp optimizer.steps=12 optimizer.noise=linear:4,1 optimizer.schedule=cosine
+cert schedule-prgd binary optimizer=prgd --relation replace optimizer.steps=5 optimizer.schedule=inverse
 for weight in 0.1 10; do cert "weight-$weight" binary optimizer=tr optimizer.weight=$weight; done
+cert str2-sizes binary optimizer=str2 optimizer.steps=12 sampler.batch=150 sampler.batch_hessian=60
+cert str2-replace binary optimizer=str2 optimizer.steps=12 sampler=fixed sampler.batch=60 sampler.batch_hessian=150 --relation replace
+cert str2-paper binary optimizer=str2 optimizer.steps=5 sampler.batch=150 sampler.batch_hessian=60 optimizer.calibration=paper
+cert str2-full classes model=softmax data.labels=0,1,2 optimizer=str2 optimizer.steps=5 sampler=full
 cert tr-share binary optimizer=tr --epsilon 2
 cert tr-growth binary optimizer=tr --epsilon 2 optimizer.steps=12 optimizer.growth=8
 cert epsilon-0.1 binary --epsilon 0.1
@@ -129,7 +152,12 @@ cert noise-by-hand binary budget.noise_multiplier=20 --epsilon 5
 cert clip-by-hand binary clip=0.25
 cert row-norm binary data.row_norm=2 data.bias=0
 cert rows-declared binary data.rows=600
+cert measured-classes classes model=softmax data.labels=0,1,2 data.measured=classes
 cert sparse binary data.layout=sparse
+for start in zero random:0.1; do cert "start-${start%%:*}" binary optimizer.start=$start; done
+"$privet" train binary --privacy off --quiet --out start.pvt
+"$privet" export start.pvt --out start.npy --quiet >start.txt 2>&1
+cert start-file binary optimizer.start=start.npy
 cert sparse-fixed binary data.layout=sparse --relation replace optimizer=sgd sampler=fixed sampler.batch=150 optimizer.steps=12
 
 printf '{"header": true, "columns": [{"name": "a", "type": "number", "min": -1, "max": 1}, %s %s' \
@@ -137,7 +165,17 @@ printf '{"header": true, "columns": [{"name": "a", "type": "number", "min": -1, 
     '{"name": "c", "type": "label", "values": ["no", "yes"]}]}' >table.schema.json
 { echo a,b,c; awk 'BEGIN { for (i = 0; i < 200; i++) print (i % 21) / 10 - 1 "," (i % 3 ? "x" : "y") "," (i % 21 > 10 ? "yes" : "no") }'; } >table.csv
 "$privet" train table.csv --schema table.schema.json --delta 1e-4 --quiet --out "$folder/table.pvt"
+for curves in auto 4 off; do
+    "$privet" train table.csv --schema table.schema.json --delta 1e-4 --quiet data.curves=$curves --out m.pvt \
+        --certificate "$folder/curves-$curves.json" >said 2>&1
+    made=$((made + 1))
+done
 "$privet" train binary --delta 1e-4 --quiet optimizer=tr optimizer.steps=12 --out "$folder/tr.pvt"
 "$privet" train small-images-idx3-ubyte model=cnn:conv2x3,relu,pool2,dense sampler.batch=50 optimizer.steps=5 \
     --delta 1e-4 --quiet --out "$folder/cnn.pvt"
+for relation in zero-out replace; do
+    "$privet" eval "$folder/table.pvt" table.csv --epsilon 0.5 --delta 1e-4 --relation $relation --quiet \
+        --certificate "$folder/evaluation-$relation.json" >said 2>&1
+    made=$((made + 1))
+done
 echo "$made certificates"

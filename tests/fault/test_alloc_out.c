@@ -1,26 +1,8 @@
 /* test_alloc_out.c - every allocation of src/cert and src/export fails once: a clean error, no leak, then success. */
+#include "alloctest.h"
 #include "cert_fixture.h"
-#include "pvtest.h"
 
 #include <unistd.h>
-
-typedef struct counter {
-    long left, live; /* allocations until one fails; blocks held */
-} counter;
-
-static void *get(void *self, size_t n)
-{
-    counter *c = self;
-    if (c->left-- == 0) return NULL;
-    c->live++;
-    return malloc(n);
-}
-
-static void put(void *self, void *p)
-{
-    ((counter *)self)->live--;
-    free(p);
-}
 
 static char path[64];
 
@@ -58,14 +40,12 @@ static pv_status verify(pv_ctx *ctx)
 static long sweep(pv_status (*job)(pv_ctx *))
 {
     for (long n = 0;; n++) {
-        counter c = { 1, 0 }; /* the context itself succeeds */
-        const pv_alloc alloc = { get, put, &c };
-        pv_ctx *ctx;
-        PVT_OK(pv_ctx_create(&alloc, &ctx));
+        pvt_memory c = { .once = true };
+        pv_ctx *ctx = pvt_counted(&c);
         c.left = n;
         const pv_status s = job(ctx);
         PVT_CHECK(s == PV_OK || s == PV_E_NOMEM, "allocation %ld: %d, %s", n, s, pv_ctx_errmsg(ctx));
-        PVT_CHECK(c.live == 1, "allocation %ld: %ld blocks leaked", n, c.live - 1);
+        PVT_CHECK(c.live == 1, "allocation %ld: %lld blocks leaked", n, (long long)c.live - 1);
         const bool reached = c.left < 0;
         pv_ctx_free(ctx);
         if (s == PV_OK && !reached) return n;

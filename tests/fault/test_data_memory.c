@@ -1,40 +1,19 @@
 /* test_data_memory.c - loading with the first, second, third ... allocation failing: an error, no leak. */
+#include "alloctest.h"
 #include "datatest.h"
 
-#include <malloc.h>
 #include <unistd.h>
 #include <zlib.h>
-
-typedef struct counter {
-    int64_t left, live; /* allocations until one fails; blocks not given back */
-} counter;
-
-static void *get(void *self, size_t n)
-{
-    counter *c = self;
-    if (c->left-- == 0) return NULL;
-    void *p = malloc(n);
-    c->live += p != NULL;
-    return p;
-}
-
-static void put(void *self, void *p)
-{
-    counter *c = self;
-    c->live--;
-    free(p);
-}
 
 static const char *image; /* set: the rows are images, and are scattered */
 
 static void every_failure(const char *text, const char *schema, int64_t layout)
 {
     dt t;
-    counter c = { INT64_MAX, 0 };
-    const pv_alloc a = { get, put, &c };
+    pvt_memory c = { .once = true };
     dt_open(&t);
     pv_ctx_free(t.ctx);
-    PVT_OK(pv_ctx_create(&a, &t.ctx));
+    t.ctx = pvt_counted(&c);
     PVT_OK(pvi_set_threads(t.ctx, 2));
     dt_write(t.path, text, strlen(text));
     t.cfg.schema = schema;
@@ -101,37 +80,17 @@ static void scattering(void **state)
 
 /* ---- files that are long and hold nothing ---------------------------------------------------------------------- */
 
-typedef struct peak {
-    size_t now, most; /* bytes */
-} peak;
-
-static void *get_counted(void *self, size_t n)
-{
-    peak *k = self;
-    void *p = malloc(n);
-    k->now += p ? malloc_usable_size(p) : 0;
-    if (k->now > k->most) k->most = k->now;
-    return p;
-}
-
-static void put_counted(void *self, void *p)
-{
-    ((peak *)self)->now -= p ? malloc_usable_size(p) : 0;
-    free(p);
-}
-
 /* Megabytes of one byte: refused with this message, and how much memory that took. */
 static size_t most_bytes(char byte, const char *format, int64_t max_line, const char *message)
 {
     enum { SIZE = 32 << 20 };
     dt t;
-    peak k = { 0 };
-    const pv_alloc a = { get_counted, put_counted, &k };
+    pvt_memory k = { 0 };
     pvi_matrix *m;
     char *text = malloc(SIZE);
     dt_open(&t);
     pv_ctx_free(t.ctx);
-    PVT_OK(pv_ctx_create(&a, &t.ctx));
+    t.ctx = pvt_counted(&k);
     PVT_OK(pvi_set_threads(t.ctx, 2));
     memset(text, byte, SIZE);
     dt_write(t.path, text, SIZE);
@@ -167,13 +126,12 @@ static void long_lines_are_refused(void **state)
 static size_t declared(const char *rows, size_t n_rows, const char *labels, size_t n_labels, const char *message)
 {
     dt t;
-    peak k = { 0 };
-    const pv_alloc a = { get_counted, put_counted, &k };
+    pvt_memory k = { 0 };
     pvi_matrix *m;
     char labels_file[sizeof t.path + 8];
     dt_open(&t);
     pv_ctx_free(t.ctx);
-    PVT_OK(pv_ctx_create(&a, &t.ctx));
+    t.ctx = pvt_counted(&k);
     snprintf(labels_file, sizeof labels_file, "%s.y.gz", t.path); /* told by its content, not its name */
     dt_write(t.path, rows, n_rows);
     dt_write(labels_file, labels, n_labels);

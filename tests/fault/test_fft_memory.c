@@ -1,20 +1,6 @@
 /* test_fft_memory.c - composition by Fourier transform when memory runs out at each of its allocations in turn. */
 #include "acct/pld.h"
-#include "pvtest.h"
-
-static int64_t left; /* allocations before memory runs out */
-
-static void *get(void *self, size_t n)
-{
-    (void)self;
-    return left-- > 0 ? malloc(n) : NULL;
-}
-
-static void put(void *self, void *p)
-{
-    (void)self;
-    free(p);
-}
+#include "alloctest.h"
 
 /* Three terms with so many cells that all frequencies are wanted. */
 static pv_status compose(pv_arena *a, double *delta)
@@ -33,17 +19,15 @@ static pv_status compose(pv_arena *a, double *delta)
 static void refused_not_half_done(void **state)
 {
     (void)state;
-    const pv_alloc short_of = { .get = get, .put = put };
     double delta = 0, want = 0;
     int refused = 0;
     for (int64_t allowed = 0; delta == 0; allowed++) {
-        pv_ctx *ctx;
-        left = INT64_MAX;
-        PVT_OK(pv_ctx_create(&short_of, &ctx));
+        pvt_memory m = { 0 };
+        pv_ctx *ctx = pvt_counted(&m);
         pv_arena *a = pvi_arena_create(ctx);
         PVT_TRUE(a != NULL);
         if (allowed == 0) PVT_OK(compose(a, &want));
-        left = allowed;
+        m.left = allowed;
         const pv_status s = compose(a, &delta);
         PVT_TRUE(s == PV_OK || s == PV_E_NOMEM);
         refused += s == PV_E_NOMEM;

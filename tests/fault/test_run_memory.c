@@ -4,34 +4,10 @@
  * The arena of this program asks for every piece apart (tests/CMakeLists.txt); otherwise hardly any would fail.
  * Optimisers and models come from the registry.  Each pair is tried with the settings below until one is accepted;
  * a pair that no proof covers is left out, but every optimiser must have run. */
-#include "run/run.h"
+#include "alloctest.h"
 #include "pvtable.h"
 
-#include <malloc.h>
-
 enum { N = 24, P = 4 };
-
-typedef struct memory {
-    int64_t left;  /* allocations until one fails */
-    int64_t asked; /* allocations so far */
-    size_t live;   /* bytes not given back */
-} memory;
-
-static void *get(void *self, size_t n)
-{
-    memory *m = self;
-    m->asked++;
-    if (m->left-- == 0) return NULL;
-    void *p = malloc(n);
-    m->live += p ? malloc_usable_size(p) : 0;
-    return p;
-}
-
-static void put(void *self, void *p)
-{
-    ((memory *)self)->live -= p ? malloc_usable_size(p) : 0;
-    free(p);
-}
 
 static char why[300]; /* the last refusal */
 
@@ -60,16 +36,16 @@ static pv_status set_all(pv_plan *plan, const job *j)
     pv_status s = pv_plan_set(plan, "optimizer", j->optimizer);
     if (s == PV_OK) s = pv_plan_set(plan, "model", j->model);
     if (s == PV_OK && j->network) s = pv_plan_set(plan, "model.layers", "dense3,relu,dense2,relu,dense");
-    if (s == PV_OK) s = pv_plan_set(plan, "optimizer.steps", "3");
+    if (s == PV_OK) s = pv_plan_set(plan, pvt_steps_key(j->optimizer), "3");
     if (s == PV_OK) s = pv_plan_set(plan, "run.threads", "1");
     for (const char *const *p = j->pairs; s == PV_OK && *p; p += 2) s = pv_plan_set(plan, p[0], p[1]);
     return s;
 }
 
 /* One run from the context to the certificate; everything is given back. */
-static pv_status run(const job *j, memory *m)
+static pv_status run(const job *j, pvt_memory *m)
 {
-    const pv_alloc a = { get, put, m };
+    const pv_alloc a = pvt_alloc(m);
     pv_ctx *ctx = NULL;
     pv_plan *plan = NULL;
     pv_result *r = NULL;
@@ -77,7 +53,7 @@ static pv_status run(const job *j, memory *m)
     pv_status s = pv_ctx_create(&a, &ctx);
     if (s == PV_OK) s = pv_plan_create(ctx, &plan);
     if (s == PV_OK) s = set_all(plan, j);
-    if (s == PV_OK) s = pvi_run_matrix(plan, &j->table->m, NULL, NULL, &r);
+    if (s == PV_OK) s = pvt_run(ctx, plan, j->table, &r);
     if (s == PV_OK) s = pv_result_certificate(r, &json);
     if (s != PV_OK && ctx) snprintf(why, sizeof why, "%s", pv_ctx_errmsg(ctx));
     pv_result_free(r);
@@ -91,12 +67,12 @@ static int64_t fail_each(const job *j, int64_t allocations)
 {
     int64_t tried = 0;
     for (int64_t k = j->first; k < allocations; k += j->stride, tried++) {
-        memory m = { .left = k };
+        pvt_memory m = { .left = k, .once = true };
         const pv_status s = run(j, &m);
         PVT_CHECK(s == PV_E_NOMEM || s == PV_OK, "%s, %s, allocation %lld: status %d, %s", j->optimizer, j->model,
                   (long long)k, (int)s, why);
-        PVT_CHECK(m.live == 0, "%s, %s, allocation %lld: %zu bytes are left", j->optimizer, j->model, (long long)k,
-                  m.live);
+        PVT_CHECK(m.bytes == 0, "%s, %s, allocation %lld: %zu bytes are left", j->optimizer, j->model, (long long)k,
+                  m.bytes);
     }
     return tried;
 }
@@ -109,12 +85,12 @@ static bool sweep(const char *optimizer, const char *model, bool network, int64_
     j.table = pvt_table_make(N, P, stride > 1 ? 3 : 2, 3);
     if (network) j.table->m.domain.height = P, j.table->m.domain.width = j.table->m.domain.channels = 1;
     for (int i = 0; i < SETTINGS && !ran; i++) {
-        memory m = { .left = INT64_MAX };
+        pvt_memory m = { .left = INT64_MAX };
         j.pairs = settings[i];
         const pv_status s = run(&j, &m);
         PVT_CHECK(s == PV_OK || s == PV_E_UNSUPPORTED || s == PV_E_PARAM || s == PV_E_BUDGET, "%s, %s: status %d, %s",
                   optimizer, model, (int)s, why);
-        PVT_CHECK(m.live == 0, "%s, %s: %zu bytes are left", optimizer, model, m.live);
+        PVT_CHECK(m.bytes == 0, "%s, %s: %zu bytes are left", optimizer, model, m.bytes);
         ran = s == PV_OK;
         if (ran) {
             PVT_TRUE(m.asked > 10);

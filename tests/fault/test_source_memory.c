@@ -1,27 +1,8 @@
 /* test_source_memory.c - rows from memory with the first, second, third ... allocation failing: an error, no leak,
  * and what was handed over is given back. */
+#include "alloctest.h"
 #include "arrowtest.h"
 #include "memorytest.h"
-
-typedef struct counter {
-    int64_t left, live; /* allocations until one fails; blocks not given back */
-} counter;
-
-static void *get(void *self, size_t n)
-{
-    counter *c = self;
-    if (c->left-- == 0) return NULL;
-    void *p = malloc(n);
-    c->live += p != NULL;
-    return p;
-}
-
-static void put(void *self, void *p)
-{
-    counter *c = self;
-    c->live--;
-    free(p);
-}
 
 enum { N = 300, P = 3 };
 static double x[N * P];
@@ -34,11 +15,10 @@ typedef pv_status open_fn(pv_data **out);
 /* Opens and loads with allocation n failing, for every n until none fails. */
 static void every_failure(open_fn *open, const char *schema, int64_t layout)
 {
-    counter c = { INT64_MAX, 0 };
-    const pv_alloc a = { get, put, &c };
+    pvt_memory c = { .once = true };
     mt_open(&t);
     pv_ctx_free(t.d.ctx);
-    PVT_OK(pv_ctx_create(&a, &t.d.ctx));
+    t.d.ctx = pvt_counted(&c);
     PVT_OK(pvi_set_threads(t.d.ctx, 2));
     t.d.cfg.schema = schema;
     t.d.cfg.layout = layout;

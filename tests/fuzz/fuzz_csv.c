@@ -63,7 +63,7 @@ static void kernels_agree(pv_ctx *ctx, const pvi_data_cfg *cfg, const char *sche
         const pvi_column *l = &sc->column[sc->label];
         job.label = (pvi_label_rule) { .classes = l->words.codes, .lo = l->lo, .hi = l->hi, .words = l->words };
     }
-    const pvi_csv st = { .job = &job, .sc = sc, .columns = sc->count, .outside = cfg->outside };
+    const pvi_csv st = { .job = &job, .sc = sc, .columns = sc->count, .outside = pvi_outside_of(cfg) };
     char *buf = calloc(1, FRONT + size + 1 + BEHIND); /* exactly the room that is promised */
     FUZZ_REQUIRE(buf != NULL);
     memcpy(buf + FRONT, data, size);

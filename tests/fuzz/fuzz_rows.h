@@ -94,18 +94,36 @@ static inline bool fuzz_same(const pvi_matrix *a, const pvi_matrix *b)
            strcmp(a->digest, b->digest) == 0 && memcmp(a->norm, b->norm, n * 4) == 0;
 }
 
+/* What is told of several problems must not depend on the cuts, either. */
+typedef struct fuzz_log {
+    char text[4096];
+    size_t len;
+} fuzz_log;
+static inline void fuzz_note(void *user, pv_level level, const char *line)
+{
+    fuzz_log *l = user;
+    if (level == PV_LOG_ERROR)
+        l->len += (size_t)snprintf(l->text + l->len, sizeof l->text - l->len, "%.150s\n", line);
+    FUZZ_REQUIRE(l->len < sizeof l->text);
+}
+
 static inline void fuzz_load(pv_ctx *ctx, pvi_data_cfg *cfg, const pvi_expect *e, int64_t chunk)
 {
     pvi_matrix *one, *two;
     char why[sizeof ctx->err];
+    fuzz_log told[2] = { 0 };
+    pv_ctx_on_log(ctx, fuzz_note, &told[0]);
     cfg->chunk = 8192;
     const pv_status s = pvi_data_load(ctx, cfg, e, NULL, &one);
     if (s == PV_OK) fuzz_check_rows(one);
     else fuzz_refused(ctx, s);
     memcpy(why, ctx->err, sizeof why);
     cfg->chunk = chunk;
+    pv_ctx_on_log(ctx, fuzz_note, &told[1]);
     FUZZ_REQUIRE(pvi_data_load(ctx, cfg, e, NULL, &two) == s);
     FUZZ_REQUIRE(s == PV_OK ? fuzz_same(one, two) : strcmp(why, ctx->err) == 0);
+    FUZZ_REQUIRE(strcmp(told[0].text, told[1].text) == 0);
+    pv_ctx_on_log(ctx, NULL, NULL);
     pvi_matrix_free(one);
     pvi_matrix_free(two);
 }

@@ -1,25 +1,11 @@
 /* test_diagnostics.c - diagnostics: right, marked, and without any influence on the model. */
+#include "ctxtest.h"
 #include "pvtable.h"
 #include "run/run.h"
 
 #include <unistd.h>
 
 enum { N = 700, P = 5 };
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
-
 /* Weights, and the summary's and the certificate's text (free both). */
 static void train(const pvt_table *t, const char *const *pairs, double *w, char **summary, char **certificate)
 {
@@ -29,9 +15,10 @@ static void train(const pvt_table *t, const char *const *pairs, double *w, char 
     char *json;
     const char *cert;
     PVT_OK(pv_plan_create(ctx, &p));
-    PVT_OK(pv_plan_set(p, "optimizer.steps", "47"));
+    const bool named = pairs[0] && strcmp(pairs[0], "optimizer") == 0;
+    PVT_OK(pv_plan_set(p, named ? pvt_steps_key(pairs[1]) : "optimizer.steps", "47"));
     for (; *pairs; pairs += 2) PVT_OK(pv_plan_set(p, pairs[0], pairs[1]));
-    const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+    const pv_status s = pvt_run(ctx, p, t, &r);
     PVT_CHECK(s == PV_OK, "%s", pv_ctx_errmsg(ctx));
     PVT_OK(pv_result_weights(r, w, P, &d));
     PVT_OK(pv_result_summary(r, &json));
@@ -205,9 +192,10 @@ static void weights_do_not_change(void **state)
     pvt_table *t = pvt_table_make(N, P, 2, 8);
     const pv_plugin *h;
     for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
-        const bool second = ((const pv_optimizer_ops *)(const void *)h)->needs & PV_HESSIAN;
+        const pv_optimizer_ops *o = (const pv_optimizer_ops *)(const void *)h;
+        const bool open = o->needs & PV_HESSIAN || o->descend;
         const char *pairs[] = {
-            "optimizer",       h->name,   "run.seed",        "3",  "set", second ? "none" : "l1ball",
+            "optimizer",       h->name,   "run.seed",        "3",  "set", open ? "none" : "l1ball",
             "budget.relation", "replace", "run.diagnostics", "no", NULL
         };
         double w[2][P];
@@ -220,7 +208,7 @@ static void weights_do_not_change(void **state)
         PVT_TRUE(!strstr(summary[0], "diagnostics"));
         PVT_TRUE(!strstr(cert[0], pvi_cert_diagnostics) && strstr(cert[1], pvi_cert_diagnostics));
         const int points = count(diagnostics(summary[1]), "\"step\":");
-        PVT_CHECK(second ? points <= 20 : points == 19, "%s: %d points", h->name, points);
+        PVT_CHECK(open ? points <= 20 : points == 19, "%s: %d points", h->name, points);
         for (int k = 0; k < 2; k++) {
             free(summary[k]);
             free(cert[k]);
@@ -233,11 +221,10 @@ static void threads_do_not_change_a_digit(void **state)
 {
     (void)state;
     pvt_table *t = pvt_table_make(N, P, 2, 8);
-    static const char *const pairs[] = { "run.seed", "3", "run.diagnostics", "yes", NULL };
     char *summary[2], *cert;
     double w[P];
     for (int k = 0; k < 2; k++) {
-        PVT_OK(pvi_set_threads(ctx, k ? 3 : 1));
+        const char *const pairs[] = { "run.seed", "3", "run.diagnostics", "yes", "run.threads", k ? "3" : "1", NULL };
         train(t, pairs, w, &summary[k], &cert);
         free(cert);
     }

@@ -1,23 +1,10 @@
 /* test_run.c - whole runs: what must not change the result, and what must. */
+#include "ctxtest.h"
 #include "run/run.h"
+#include "alloctest.h"
 #include "pvtable.h"
 
 #include <unistd.h>
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static pv_plan *plan_with(const char *const *pairs) /* key, value, ..., NULL */
 {
@@ -34,7 +21,7 @@ static int64_t train(const pvt_table *t, const char *const *pairs, double *w, in
     pv_plan *p = plan_with(pairs);
     pv_result *r;
     int64_t d;
-    const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+    const pv_status s = pvt_run(ctx, p, t, &r);
     PVT_CHECK(s == PV_OK, "%s", pv_ctx_errmsg(ctx));
     PVT_OK(pv_result_weights(r, w, cap, &d));
     pv_result_free(r);
@@ -46,15 +33,14 @@ static void threads_do_not_change_a_bit(void **state)
 {
     (void)state;
     pvt_table *t = pvt_table_make(5000, 11, 2, 3);
-    static const char *const configs[][7] = { { "run.seed", "5", NULL },
-                                              { "run.seed", "5", "privacy", "off", NULL } };
     for (int k = 0; k < 2; k++) {
-        double w1[11], w4[11];
-        PVT_OK(pvi_set_threads(ctx, 1));
-        PVT_IS(train(t, configs[k], w1, 11), 11);
-        PVT_OK(pvi_set_threads(ctx, 4));
-        train(t, configs[k], w4, 11);
-        PVT_IS(memcmp(w1, w4, sizeof w1), 0);
+        double w[2][11];
+        for (int i = 0; i < 2; i++) {
+            const char *const pairs[] = { "run.seed",       "5", "run.threads", i ? "4" : "1", "privacy",
+                                          k ? "off" : "on", NULL };
+            PVT_IS(train(t, pairs, w[i], 11), 11);
+        }
+        PVT_IS(memcmp(w[0], w[1], sizeof w[0]), 0);
     }
     pvt_table_free(t);
 }
@@ -91,7 +77,7 @@ static const char *events_of(const char *const *pairs)
     PVT_OK(pv_plan_set(p, "data.rows", "1000"));
     PVT_OK(pv_plan_set(p, "data.features", "10"));
     PVT_OK(pv_plan_cost(p, &json));
-    char *at = strstr(json, "\"events\""), *end = strstr(json, "\"settings\"");
+    char *at = strstr(json, "\"events\""), *end = strstr(json, "\"bounds\"");
     PVT_TRUE(at && end);
     *end = '\0';
     char *copy = strdup(at);
@@ -238,7 +224,7 @@ static void certificates_verify(void **state)
         pv_plan *p = plan_with(pairs);
         pv_result *r;
         const char *json;
-        const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+        const pv_status s = pvt_run(ctx, p, t, &r);
         if (s == PV_OK) {
             PVT_OK(pv_result_certificate(r, &json));
             PVT_OK(pvi_file_write(ctx, path, json, strlen(json)));
@@ -266,13 +252,16 @@ static void every_optimizer_certifies(void **state)
     const pv_plugin *h;
     close(mkstemp(path));
     for (int64_t i = 0; (h = pv_nth(PV_KIND_optimizer, i)); i++) {
-        const bool second = ((const pv_optimizer_ops *)(const void *)h)->needs & PV_HESSIAN;
-        const char *pairs[] = { "optimizer",       h->name,   "set", second ? "none" : "l1ball",
-                                "budget.relation", "replace", NULL };
-        pv_plan *p = plan_with(pairs);
+        const pv_optimizer_ops *o = (const pv_optimizer_ops *)(const void *)h;
+        pv_plan *p;
         pv_result *r;
+        PVT_OK(pv_plan_create(ctx, &p));
+        PVT_OK(pv_plan_set(p, "optimizer", h->name));
+        PVT_OK(pv_plan_set(p, pvt_steps_key(h->name), "30"));
+        PVT_OK(pv_plan_set(p, "set", o->needs & PV_HESSIAN || o->descend ? "none" : "l1ball"));
+        PVT_OK(pv_plan_set(p, "budget.relation", "replace"));
         const char *json;
-        const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+        const pv_status s = pvt_run(ctx, p, t, &r);
         PVT_CHECK(s == PV_OK, "%s: %s", h->name, pv_ctx_errmsg(ctx));
         PVT_OK(pv_result_certificate(r, &json));
         PVT_OK(pvi_file_write(ctx, path, json, strlen(json)));
@@ -284,22 +273,6 @@ static void every_optimizer_certifies(void **state)
     pvt_table_free(t);
 }
 
-typedef struct failing {
-    int64_t left;
-} failing;
-
-static void *fail_get(void *self, size_t n)
-{
-    failing *f = self;
-    return f->left-- > 0 ? malloc(n) : NULL;
-}
-
-static void fail_put(void *self, void *p)
-{
-    (void)self;
-    free(p);
-}
-
 /* The N-th allocation fails, N = 1, 2, 3 ... until the run succeeds: always an error, never a crash. */
 static void every_allocation_may_fail(void **state)
 {
@@ -308,21 +281,22 @@ static void every_allocation_may_fail(void **state)
     bool done = false;
     int64_t n = 0;
     for (; !done && n < 5000; n++) {
-        failing f = { n };
-        const pv_alloc a = { fail_get, fail_put, &f };
+        pvt_memory m = { .left = n };
+        const pv_alloc a = pvt_alloc(&m);
         pv_ctx *c = NULL;
         pv_plan *p = NULL;
         pv_result *r = NULL;
         pv_status s = pv_ctx_create(&a, &c);
         if (s == PV_OK) s = pv_plan_create(c, &p);
         if (s == PV_OK) s = pv_plan_set(p, "optimizer.steps", "3");
-        if (s == PV_OK) s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+        if (s == PV_OK) s = pvt_run(c, p, t, &r);
         done = s == PV_OK;
         PVT_CHECK(done || s == PV_E_NOMEM, "allocation %lld: status %d %s", (long long)n, s,
                   c ? pv_ctx_errmsg(c) : "");
         pv_result_free(r);
         pv_plan_free(p);
         pv_ctx_free(c);
+        PVT_IS(m.live, 0);
     }
     PVT_TRUE(done && n > 10);
     pvt_table_free(t);
@@ -340,7 +314,7 @@ static void preconditioned_steps_certify(void **state)
         pv_plan *p = plan_with(pairs);
         pv_result *r;
         const char *json;
-        PVT_CHECK(pvi_run_matrix(p, &t->m, NULL, NULL, &r) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+        PVT_CHECK(pvt_run(ctx, p, t, &r) == PV_OK, "%s", pv_ctx_errmsg(ctx));
         PVT_OK(pv_result_certificate(r, &json));
         PVT_TRUE(strstr(json, "second moments") != NULL);
         pv_result_free(r);
@@ -370,7 +344,7 @@ static void budgets_next_to_the_limit_of_the_draws(void **state)
                                 NULL };
         pv_plan *p = plan_with(pairs);
         pv_result *r;
-        const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r); /* verifies its own certificate */
+        const pv_status s = pvt_run(ctx, p, t, &r); /* verifies its own certificate */
         PVT_CHECK(s == PV_OK, "%s %s: %s", pairs[5], pairs[7], pv_ctx_errmsg(ctx));
         pv_result_free(r);
         pv_plan_free(p);

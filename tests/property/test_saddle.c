@@ -4,25 +4,13 @@
  *   F(w) = (phi(w_1/2 - a) + phi(w_1/2 + a))/4 + phi(w_2/2)/2.
  * At w = 0 the gradient is (phi'(a) + phi'(-a))/8 = 0, exactly also in floating point because halving is exact; the
  * curvature is phi''(a)/8 = -0.1 along e_1 and phi''(0)/8 = 1/8 along e_2: a strict saddle.  The minima are at
- * w_1 = -2a and 2a, where one residual is 0 and the other beyond c. */
+ * w_1 = -2a and 2a, where one residual is 0 and the other beyond c.
+ * tests/cli/test_saddle.sh does the same by the commands of docs/algorithms/start.md. */
+#include "ctxtest.h"
 #include "pvtable.h"
 #include "run/run.h"
 
-static pv_ctx *ctx;
 static const double a = 0.7745966692414834;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static pvt_table *saddle(int64_t n)
 {
@@ -43,9 +31,8 @@ static void train(const pvt_table *t, const char *const *pairs, double w[2])
     PVT_OK(pv_plan_create(ctx, &p));
     PVT_OK(pv_plan_set(p, "model", "tukey"));
     PVT_OK(pv_plan_set(p, "model.c", "1"));
-    PVT_OK(pv_plan_set(p, "optimizer.output", "last"));
     for (; *pairs; pairs += 2) PVT_OK(pv_plan_set(p, pairs[0], pairs[1]));
-    const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+    const pv_status s = pvt_run(ctx, p, t, &r);
     PVT_CHECK(s == PV_OK, "%s", pv_ctx_errmsg(ctx));
     PVT_OK(pv_result_weights(r, w, 2, &d));
     pv_result_free(r);
@@ -58,11 +45,62 @@ static void exact_gradients_stay(void **state)
     static const char *const steps[] = { "0.1", "1", "8" };
     pvt_table *t = saddle(2000);
     for (int k = 0; k < 3; k++) {
-        const char *pairs[] = { "privacy", "off", "optimizer.steps", "500", "optimizer.step", steps[k], NULL };
+        const char *pairs[] = {
+            "privacy", "off", "optimizer.steps", "500", "optimizer.step", steps[k], "optimizer.output", "last", NULL
+        };
         double w[2];
         train(t, pairs, w);
         PVT_TRUE(w[0] == 0.0 && w[1] == 0.0);
     }
+    pvt_table_free(t);
+}
+
+/* Another start leaves it, or is drawn to it where only the stable direction differs. */
+static void exact_gradients_leave_from_beside(void **state)
+{
+    (void)state;
+    pvt_table *t = saddle(2000);
+    for (int seed = 0; seed < 5; seed++) {
+        char text[8];
+        const char *pairs[] = { "privacy",
+                                "off",
+                                "optimizer.steps",
+                                "500",
+                                "optimizer.step",
+                                "8",
+                                "optimizer.momentum",
+                                "0",
+                                "optimizer.output",
+                                "last",
+                                "optimizer.start",
+                                "random:0.001",
+                                "run.seed",
+                                text,
+                                NULL };
+        double w[2];
+        snprintf(text, sizeof text, "%d", seed);
+        train(t, pairs, w);
+        PVT_CHECK(fabs(fabs(w[0]) - 2 * a) < 1e-3 && fabs(w[1]) < 1e-3, "seed %d: %g %g", seed, w[0], w[1]);
+    }
+    pvt_table_free(t);
+}
+
+/* Both find the negative curvature in the released Hessian, or are moved by noise along it. */
+static void second_order_methods_leave(void **state)
+{
+    (void)state;
+    static const char *const optimizers[] = { "gd-sosp", "tr", "str" };
+    pvt_table *t = saddle(20000);
+    for (int k = 0; k < 3; k++)
+        for (int seed = 0; seed < 3; seed++) {
+            char text[8];
+            const char *pairs[] = { "optimizer", optimizers[k], "run.seed", text, "optimizer.start", "zero", NULL };
+            double w[2];
+            snprintf(text, sizeof text, "%d", seed);
+            train(t, pairs, w);
+            PVT_CHECK(fabs(fabs(w[0]) - 2 * a) < 0.1 && fabs(w[1]) < 0.1, "%s, seed %d: %g %g", optimizers[k], seed,
+                      w[0], w[1]);
+        }
     pvt_table_free(t);
 }
 
@@ -82,6 +120,8 @@ static void noisy_gradients_leave(void **state)
                                 "4",
                                 "optimizer.momentum",
                                 "0",
+                                "optimizer.output",
+                                "last",
                                 NULL };
         double w[2];
         snprintf(text, sizeof text, "%d", seed);
@@ -171,6 +211,8 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test_setup_teardown(exact_gradients_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(exact_gradients_leave_from_beside, setup, teardown),
+        cmocka_unit_test_setup_teardown(second_order_methods_leave, setup, teardown),
         cmocka_unit_test_setup_teardown(noisy_gradients_leave, setup, teardown),
         cmocka_unit_test_setup_teardown(prgd_leaves, setup, teardown),
         cmocka_unit_test_setup_teardown(delta_moves_as_it_should, setup, teardown),

@@ -1,23 +1,9 @@
 /* test_second_order.c - second-order methods: saddles are left, noise is what the plan says, every event is spent. */
+#include "ctxtest.h"
 #include "run/run.h"
 #include "pvtable.h"
 
 #include <unistd.h>
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static char heard[600], noted[600];
 
@@ -116,7 +102,7 @@ static void saddles_are_left(void **state)
                 pv_result *r;
                 double w[D];
                 int64_t d;
-                const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+                const pv_status s = pvt_run(ctx, p, t, &r);
                 PVT_CHECK(s == PV_OK, "%s", pv_ctx_errmsg(ctx));
                 PVT_OK(pv_result_weights(r, w, D, &d));
                 exact(t, w, &gradient, &lowest);
@@ -180,6 +166,35 @@ static void noise_of_several_events(void **state)
     pvi_job_free(job);
     pv_plan_free(p);
     pvt_table_free(t);
+}
+
+/* Rows in other coordinates are the same floats whether a copy is kept or each pass makes them. */
+static void the_copy_changes_no_bit(void **state)
+{
+    (void)state;
+    static const char *const copies[] = { "0", "96" };
+    for (int columns = 5; columns < 100; columns += 31) {
+        pvt_table *t = pvt_table_make(3000, columns, 2, 11);
+        double w[2][100];
+        for (int64_t i = 0; i < 3000; i++) { /* nearly parallel: something is to be learned of directions */
+            double x[100];
+            for (int j = 0; j < columns; j++) x[j] = (1 + 0.1 * (double)t->x[i * columns + j]) / sqrt(2.0 * columns);
+            pvt_set_row(t, i, x, (double)t->y[i]);
+        }
+        for (int k = 0; k < 2; k++) {
+            const char *const pairs[] = { "optimizer", "tr",      "optimizer.share", "0.3", "run.seed", "5",
+                                          "run.copy",  copies[k], "budget.epsilon",  "100", NULL };
+            pv_plan *p = plan_with(pairs);
+            pv_result *r;
+            int64_t d;
+            PVT_OK(pvt_run(ctx, p, t, &r));
+            PVT_OK(pv_result_weights(r, w[k], 100, &d));
+            pv_result_free(r);
+            pv_plan_free(p);
+        }
+        PVT_CHECK(memcmp(w[0], w[1], sizeof(double) * (size_t)columns) == 0, "%d columns: other bits", columns);
+        pvt_table_free(t);
+    }
 }
 
 #define THE_PAPERS "optimizer.calibration", "paper", "optimizer.steps", "8"
@@ -246,7 +261,7 @@ static void stopping_early_spends_the_rest(void **state)
     pv_result *r;
     close(mkstemp(path));
     pv_ctx_on_log(ctx, hear, NULL);
-    PVT_OK(pvi_run_matrix(p, &t->m, NULL, NULL, &r));
+    PVT_OK(pvt_run(ctx, p, t, &r));
     PVT_CHECK(strstr(noted, "of at most 9 steps; one last step takes the rest"), "%s", noted);
     PVT_OK(pv_result_summary(r, &json));
     PVT_TRUE(strstr(json, "\"steps\": 9") == NULL);
@@ -257,6 +272,53 @@ static void stopping_early_spends_the_rest(void **state)
     pv_result_free(r);
     pv_plan_free(p);
     unlink(path);
+    pvt_table_free(t);
+}
+
+typedef struct last_release {
+    int64_t seen, blank; /* the answer of this one becomes zeros; -1: of none */
+} last_release;
+
+static void blank_last(void *user, const pvi_seen *r, double *value)
+{
+    last_release *l = user;
+    if (!value) return;
+    if (l->seen++ == l->blank) memset(value, 0, sizeof *value * (size_t)r->n);
+}
+
+/* What follows the stop is a step by default; with calibration=paper it is released and not looked at. */
+static void the_paper_stops_where_it_says(void **state)
+{
+    (void)state;
+    static const char *const calibrations[] = { "default", "paper" };
+    pvt_table *t = pvt_table_make(20000, 5, 2, 3);
+    for (int k = 0; k < 2; k++) {
+        const char *pairs[] = { "optimizer",
+                                "tr",
+                                "optimizer.alpha",
+                                "0.5",
+                                "optimizer.steps",
+                                "9",
+                                "optimizer.calibration",
+                                calibrations[k],
+                                "run.seed",
+                                "5",
+                                NULL };
+        double w[2][5];
+        int64_t d;
+        last_release l = { 0, -1 };
+        for (int again = 0; again < 2; again++) {
+            pv_plan *p = plan_with(pairs);
+            pv_result *r;
+            l = (last_release) { 0, l.seen - 1 };
+            PVT_OK(pvi_run_matrix(p, &t->m, blank_last, &l, &r));
+            PVT_OK(pv_result_weights(r, w[again], 5, &d));
+            pv_result_free(r);
+            pv_plan_free(p);
+        }
+        PVT_TRUE(l.seen >= 2 && l.seen < 9); /* it stopped */
+        PVT_IS(memcmp(w[0], w[1], sizeof w[0]) == 0, k == 1);
+    }
     pvt_table_free(t);
 }
 
@@ -273,7 +335,7 @@ static void without_noise_the_gradient_vanishes(void **state)
         pv_result *r;
         double w[6], g[6] = { 0 }, norm = 0;
         int64_t d;
-        PVT_OK(pvi_run_matrix(p, &t->m, NULL, NULL, &r));
+        PVT_OK(pvt_run(ctx, p, t, &r));
         PVT_OK(pv_result_weights(r, w, 6, &d));
         for (int64_t i = 0; i < 3000; i++) {
             double m1 = 0;
@@ -313,7 +375,7 @@ static double objective_of(const pvt_table *t, const char *const *pairs)
     pv_result *r;
     double w[WIDE], sum = 0.0;
     int64_t d;
-    PVT_OK(pvi_run_matrix(p, &t->m, NULL, NULL, &r));
+    PVT_OK(pvt_run(ctx, p, t, &r));
     PVT_OK(pv_result_weights(r, w, WIDE, &d));
     for (int64_t i = 0; i < MANY; i++) {
         double m = 0.0;
@@ -408,7 +470,7 @@ static void separable_rows_keep_their_weights(void **state)
         pv_result *r;
         double w[2], m;
         int64_t d;
-        PVT_OK(pvi_run_matrix(plan, &t->m, NULL, NULL, &r));
+        PVT_OK(pvt_run(ctx, plan, t, &r));
         PVT_OK(pv_result_weights(r, w, 2, &d));
         m = p == 1 ? 0.99 * w[0] : 0.7 * (w[0] + w[1]);
         PVT_CHECK(log1p(exp(-m)) < 0.1, "%lld columns: loss %g", (long long)p, log1p(exp(-m)));
@@ -484,7 +546,7 @@ static void hard_tables_run(void **state)
             int64_t d;
             heard[0] = '\0';
             pv_ctx_on_log(ctx, hear, NULL);
-            const pv_status s = pvi_run_matrix(plan, &t->m, NULL, NULL, &r);
+            const pv_status s = pvt_run(ctx, plan, t, &r);
             PVT_CHECK(s == PV_OK, "%s: %s", methods[m], pv_ctx_errmsg(ctx));
             PVT_OK(pv_result_weights(r, w, 30, &d));
             for (int64_t j = 0; j < d; j++) PVT_TRUE(isfinite(w[j]));
@@ -505,7 +567,7 @@ static double length_with(const pvt_table *t, const char *reach)
     pv_result *r;
     double w[40], square = 0.0;
     int64_t d;
-    PVT_OK(pvi_run_matrix(plan, &t->m, NULL, NULL, &r));
+    PVT_OK(pvt_run(ctx, plan, t, &r));
     PVT_OK(pv_result_weights(r, w, 40, &d));
     for (int64_t j = 0; j < d; j++) square += w[j] * w[j];
     pv_result_free(r);
@@ -527,8 +589,10 @@ int main(void)
 {
     const struct CMUnitTest all[] = { CASE(saddles_are_left),
                                       CASE(noise_of_several_events),
+                                      CASE(the_copy_changes_no_bit),
                                       CASE(the_papers_noise),
                                       CASE(stopping_early_spends_the_rest),
+                                      CASE(the_paper_stops_where_it_says),
                                       CASE(without_noise_the_gradient_vanishes),
                                       CASE(the_papers_noise_on_samples),
                                       CASE(settings_that_cannot_work_are_refused),

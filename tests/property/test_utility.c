@@ -3,25 +3,11 @@
  *
  * Accuracy is counted here from the released weights on fresh rows of the same rule; no code of the library
  * scores. */
+#include "ctxtest.h"
 #include "opt/opt.h"
 #include "pvtable.h"
 #include "reg/reg.h"
 #include "run/run.h"
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 /* Weights of a run with nothing set but epsilon (NULL: no privacy) and, if given, these two; caller frees. */
 static double *train(const pvt_table *t, const char *epsilon, const char *optimizer, const char *smoothing)
@@ -35,7 +21,7 @@ static double *train(const pvt_table *t, const char *epsilon, const char *optimi
     PVT_OK(epsilon ? pv_plan_set(p, "budget.epsilon", epsilon) : pv_plan_set(p, "privacy", "off"));
     if (optimizer) PVT_OK(pv_plan_set(p, "optimizer", optimizer));
     if (smoothing) PVT_OK(pv_plan_set(p, "optimizer.smoothing", smoothing));
-    const pv_status s = pvi_run_matrix(p, &t->m, NULL, NULL, &r);
+    const pv_status s = pvt_run(ctx, p, t, &r);
     PVT_CHECK(s == PV_OK, "%s", pv_ctx_errmsg(ctx));
     PVT_OK(pv_result_weights(r, w, 4096, &d));
     pv_result_free(r);
@@ -150,7 +136,7 @@ static void smoothing_helps_smooth_rules_only(void **state)
 static void horizon_has_its_limits(void **state)
 {
     (void)state;
-    pv_problem p = { .ctx = ctx, .n = 1000000, .d = 2, .outputs = 1, .bound = 1.0, .G = 1.0, .L = 0.25, .mu = 100.0 };
+    pv_problem p = { .ctx = ctx, .n = 1000000, .d = 2, .outputs = 1, .G = 1.0, .C = 1.0, .L = 0.25, .mu = 100.0 };
     p.reg = (const pv_reg_ops *)(const void *)pv_find(PV_KIND_reg, "none");
     const double B = 28.0, few = B * sqrt(2.0 / 2.0) * 1e8;
     PVT_NEAR(pvi_horizon(&p, 1.0) / few, 1.0, 0.01);

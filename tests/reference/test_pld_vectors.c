@@ -4,13 +4,11 @@
  * below) and at most half a percent above its upper end; our lower bound is not above the upper end.
  * pld_exact.h: one and two steps integrated in 25 digits. */
 #include "acct/pld.h"
-#include "pvtest.h"
+#include "ctxtest.h"
 #include "pld_exact.h"
 #include "pld_vectors.h"
 
 #define COUNT(x) (sizeof(x) / sizeof *(x))
-
-static pv_ctx *ctx;
 
 static pvi_pld_term term(pv_ev_kind kind, double a, double rate, double steps)
 {
@@ -74,19 +72,6 @@ static void one_and_two_laplace(void **state)
         const pvi_pld_term t = term(PV_EV_LAPLACE, v[0], 1.0, v[1]);
         check_exact(&t, v[2], v[3]);
     }
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
 }
 
 int main(void)

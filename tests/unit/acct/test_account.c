@@ -1,23 +1,6 @@
 /* test_account.c - naming an accountant, `best`, the group bound, calibration. */
 #include "acct/acct.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "arenatest.h"
 
 static const pv_event *gaussians(double z, int64_t n)
 {
@@ -271,6 +254,35 @@ static void calibration_is_tight_and_safe(void **state)
     }
 }
 
+/* Events that stay as they are, before those that are calibrated: squares of mu add up, with a sample between them
+ * as little as the accountant says; where the first cost more than the whole, nothing helps. */
+static void calibration_after_a_stage(void **state)
+{
+    (void)state;
+    static const double share[] = { 0.05, 0.5, 0.9 };
+    for (int i = 0; i < 3; i++) {
+        pvi_cost c;
+        double s, mu;
+        PVT_OK(pvi_gaussian_mu(ctx, PV_REL_ZERO_OUT, 1, 1e-6, &mu));
+        const pv_event *stage = pv_ev_leaf(arena, PV_EV_GAUSSIAN, 1 / (sqrt(share[i]) * mu), 0);
+        PVT_OK(pvi_calibrate_after(ctx, "best", PV_REL_ZERO_OUT, stage, gaussians(1, 50), 1, 1e-6, &s, &c));
+        PVT_REL(50 / (s * s), (1 - share[i]) * mu * mu, 1e-5);
+        PVT_TRUE(c.epsilon <= 1 && c.epsilon > 1 - 1e-5);
+        const pv_event *one = pv_ev_sampled(arena, PV_EV_POISSON, 0.02, pv_ev_leaf(arena, PV_EV_GAUSSIAN, 1, 0));
+        const pv_event *both[2] = { stage, NULL };
+        PVT_OK(
+            pvi_calibrate_after(ctx, "best", PV_REL_ZERO_OUT, stage, pv_ev_repeat(arena, 50, one), 1, 1e-6, &s, &c));
+        both[1] = pvi_event_scale(arena, pv_ev_repeat(arena, 50, one), s);
+        pvi_cost again;
+        PVT_OK(pvi_account(ctx, "best", PV_REL_ZERO_OUT, pv_ev_seq(arena, 2, both), 1e-6, &again));
+        PVT_TRUE(again.epsilon == c.epsilon && c.epsilon <= 1 && c.epsilon > 0.99);
+    }
+    pvi_cost c;
+    double s;
+    PVT_IS(pvi_calibrate_after(ctx, "best", PV_REL_ZERO_OUT, gaussians(0.1, 1), gaussians(1, 50), 1, 1e-6, &s, &c),
+           PV_E_BUDGET);
+}
+
 /* Poisson under replace: (2e, (1 + e^e) d) of zero-out, even at rate 1, where the multiplier still refers to
  * the zero-out sensitivity; and the same whoever accounts. */
 static void group_bound(void **state)
@@ -312,6 +324,7 @@ int main(void)
                                       cmocka_unit_test(best_of_tiny_deltas),
                                       cmocka_unit_test(best_keeps_above_lower_bounds),
                                       cmocka_unit_test(calibration_of_other_releases),
-                                      cmocka_unit_test(calibration_is_tight_and_safe) };
+                                      cmocka_unit_test(calibration_is_tight_and_safe),
+                                      cmocka_unit_test(calibration_after_a_stage) };
     return cmocka_run_group_tests(all, setup, teardown);
 }

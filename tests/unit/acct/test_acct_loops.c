@@ -4,7 +4,7 @@
  * the ends of every range in range.h and a few values between them.  A loop that ends by comparing doubles must end
  * before its cap, and every such loop must have been in use, so that the counts mean something.
  * PRIVET_LOOPS=N asks N questions and prints the counts and the slowest question. */
-#include "pvtest.h"
+#include "arenatest.h"
 
 #include <time.h>
 
@@ -27,23 +27,6 @@ static const struct {
 #define ROW(id, cap, stops) { #id, cap, stops },
     PVI_LOOPS(ROW)
 };
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) == PV_OK && (arena = pvi_arena_create(ctx)) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 /* ---- questions ---------------------------------------------------------------------------------------- */
 

@@ -1,24 +1,7 @@
 /* test_acct_rdp.c - Renyi accounting: each kind of term against its definition, the bound under `replace`
  * against integration in the plane, schedules with more terms than the table holds. */
 #include "acct/acct.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "arenatest.h"
 
 static const pv_event *leaf(pv_ev_kind kind, double a)
 {

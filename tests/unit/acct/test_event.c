@@ -1,23 +1,7 @@
 /* test_event.c - event trees: construction, text, comparison, scaling, terms, limits. */
+#include "arenatest.h"
 #include "acct/acct.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "alloctest.h"
 
 static const pv_event *leaf(pv_ev_kind kind, double a, double b)
 {
@@ -310,6 +294,18 @@ static void samplers_in_a_list_of_terms(void **state)
         PVT_TRUE(k.n == 1 && k.t[0].parts && k.t[0].sampler == PV_EV_NONE && k.t[0].a == 2);
         PVT_IS(k.t[0].count, seen[i][1]);
     }
+    /* three runs of two releases begin at the same part; releases between others may all see one part */
+    const pv_event *twice = pv_ev_repeat(arena, 2, pv_ev_cyclic(arena, 7, g));
+    k.n = 0;
+    PVT_OK(pvi_event_each(pv_ev_repeat(arena, 3, twice), keep, &k));
+    PVT_TRUE(k.n == 1 && k.t[0].count == 3);
+    k.n = 0;
+    PVT_OK(pvi_event_each(pv_ev_repeat(arena, 10, seq2(pv_ev_cyclic(arena, 7, g), twice)), keep, &k));
+    PVT_TRUE(k.n == 2 && k.t[0].count == 10 && k.t[1].count == 10);
+    k.n = 0;
+    PVT_OK(pvi_event_each(pv_ev_cyclic(arena, 7, pv_ev_repeat(arena, 5, g)), keep, &k));
+    PVT_TRUE(k.n == 1 && k.t[0].count == 5);
+
     k.n = 0;
     PVT_OK(pvi_event_each(pv_ev_repeat(arena, 8, pv_ev_cyclic(arena, 7, inner)), keep, &k));
     PVT_TRUE(k.n == 1 && k.t[0].count == 2 && k.t[0].sampler == PV_EV_POISSON && k.t[0].parts);
@@ -319,6 +315,17 @@ static void samplers_in_a_list_of_terms(void **state)
 
     PVT_IS(pvi_event_check(ctx, pv_ev_repeat(arena, 1 << 30, pv_ev_repeat(arena, 1 << 30, g))), PV_E_ARG);
     assert_string_equal(pv_ctx_errmsg(ctx), "event: more than 2^53 repetitions");
+}
+
+/* Amplification is for the pairs that a theorem covers; a new sampler is refused until it has one. */
+static void amplified_pairs(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind <= PV_EV_NONPRIVATE; kind++) {
+        const pvi_term t = { .sampler = (pv_ev_kind)kind };
+        PVT_IS(pvi_amplified(&t, PV_REL_ZERO_OUT), kind == PV_EV_NONE || kind == PV_EV_POISSON);
+        PVT_IS(pvi_amplified(&t, PV_REL_REPLACE), kind == PV_EV_NONE || kind == PV_EV_FIXED);
+    }
 }
 
 static void noise_and_counts_of_trees(void **state)
@@ -346,32 +353,16 @@ static void noise_and_counts_of_trees(void **state)
     PVT_IS(pvi_event_each(leaf((pv_ev_kind)777, 0, 0), keep, &k), PV_E_UNSUPPORTED);
 }
 
-static bool may_allocate;
-
-static void *get(void *self, size_t n)
-{
-    (void)self;
-    return may_allocate ? malloc(n) : NULL;
-}
-
-static void put(void *self, void *p)
-{
-    (void)self;
-    free(p);
-}
-
 static void exhausted_memory(void **state)
 {
     (void)state;
-    const pv_alloc a = { get, put, NULL };
-    pv_ctx *poor;
+    pvt_memory m = { 0 };
+    pv_ctx *poor = pvt_counted(&m);
     const pv_event *ev, *g = leaf(PV_EV_GAUSSIAN, 1, 0);
     pvi_json *v;
-    may_allocate = true;
-    PVT_OK(pv_ctx_create(&a, &poor));
     pv_arena *full = pvi_arena_create(poor);
     PVT_TRUE(pv_ev_leaf(full, PV_EV_NONE, 0, 0) != NULL);
-    may_allocate = false;
+    m.left = 0;
     while (pv_ev_leaf(full, PV_EV_NONE, 0, 0)) continue;
     PVT_TRUE(!pv_ev_seq(full, 1, &g) && !pv_ev_repeat(full, 1, g) && !pv_ev_sampled(full, PV_EV_POISSON, 0.5, g));
     PVT_TRUE(!pvi_event_scale(full, g, 2) && !pvi_meter_create(full, g));
@@ -425,6 +416,7 @@ int main(void)
         cmocka_unit_test(scaling),
         cmocka_unit_test(list_of_terms),
         cmocka_unit_test(samplers_in_a_list_of_terms),
+        cmocka_unit_test(amplified_pairs),
         cmocka_unit_test(noise_and_counts_of_trees),
         cmocka_unit_test(ranges),
         cmocka_unit_test(exhausted_memory),

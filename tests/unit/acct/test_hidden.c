@@ -1,21 +1,6 @@
 /* test_hidden.c - last-iterate accounting: the linear case worked out exactly, the gates one by one. */
 #include "acct/acct.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "ctxtest.h"
 
 static pvi_hidden problem(double z, double gap, int64_t batches, int64_t passes)
 {

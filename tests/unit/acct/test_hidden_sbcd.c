@@ -1,7 +1,7 @@
 /* test_hidden_sbcd.c - the last iterate of block coordinate descent: the bound against an evaluation of the theorem
  * with 50 digits, against pairs of Gaussians whose divergence is known, and its gates. */
 #include "acct/acct.h"
-#include "pvtest.h"
+#include "alloctest.h"
 
 #include "reference/hidden_sbcd_vectors.h"
 
@@ -22,7 +22,7 @@ static int teardown(void **state)
 
 static pvi_hidden_sbcd open_gates(int64_t J, int64_t K, const double *z, double step, double smooth, double shrink)
 {
-    return (pvi_hidden_sbcd) { J, K, z, step, smooth, shrink, true, true, true, true };
+    return (pvi_hidden_sbcd) { J, K, z, step, smooth, shrink, true, true, true, true, 0.0 };
 }
 
 static double rate_of(const pvi_hidden_sbcd *h)
@@ -277,24 +277,9 @@ static void constants_are_checked(void **state)
 
 /* ---- memory: the k-th allocation fails, for every k ------------------------------------------------------------ */
 
-static int left;
-
-static void *get(void *user, size_t n)
-{
-    (void)user;
-    return left-- > 0 ? malloc(n) : NULL;
-}
-
-static void put(void *user, void *p)
-{
-    (void)user;
-    free(p);
-}
-
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const pv_alloc a = { get, put, NULL };
     static const pv_event g = { .kind = PV_EV_GAUSSIAN, .a = 2 };
     const pvi_hidden_sbcd h = open_gates(0, 0, NULL, 0.1, 10, 1);
     const char *json;
@@ -302,21 +287,19 @@ static void every_allocation_may_fail(void **state)
     PVT_OK(statement(&g, h, &json));
     pv_status s = PV_E_NOMEM;
     for (int k = 0; s == PV_E_NOMEM && k < 200; k++) {
-        pv_ctx *other;
-        left = 1000;
-        PVT_OK(pv_ctx_create(&a, &other));
-        left = k;
+        pvt_memory m = { 0 };
+        pv_ctx *other = pvt_counted(&m);
+        m.left = k;
         s = pvi_hidden_sbcd_check(other, json, &g, 1e-6);
         pv_ctx_free(other);
     }
     PVT_OK(s);
     s = PV_E_NOMEM;
     for (int k = 1; s == PV_E_NOMEM && k < 200; k++) { /* writing alone, in a new arena */
-        pv_ctx *other;
+        pvt_memory m = { 0 };
+        pv_ctx *other = pvt_counted(&m);
         double epsilon;
-        left = 1000;
-        PVT_OK(pv_ctx_create(&a, &other));
-        left = k;
+        m.left = k;
         pv_arena *own = pvi_arena_create(other);
         if (own) s = pvi_hidden_sbcd_write(other, own, h, &g, 1e-6, &epsilon, &json);
         pvi_arena_free(own);

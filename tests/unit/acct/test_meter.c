@@ -1,23 +1,6 @@
 /* test_meter.c - the meter accepts the planned releases in order, and nothing else. */
 #include "acct/acct.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "arenatest.h"
 
 static const pv_event *leaf(double z)
 {

@@ -1,24 +1,8 @@
 /* test_pld.c - the privacy-loss-distribution accountant, from its parts to the plug-in. */
+#include "arenatest.h"
 #include "acct/acct.h"
 #include "acct/pld.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "alloctest.h"
 
 static pvi_pld_term term(pv_ev_kind kind, double a, double b, double rate, int64_t count)
 {
@@ -565,35 +549,19 @@ static void many_different_events(void **state)
 
 /* ---- no memory ------------------------------------------------------------------------------------------------*/
 
-static int64_t left;
-
-static void *limited_get(void *self, size_t n)
-{
-    (void)self;
-    return left-- > 0 ? malloc(n) : NULL;
-}
-
-static void limited_put(void *self, void *p)
-{
-    (void)self;
-    free(p);
-}
-
 static void no_memory(void **state)
 {
     (void)state;
-    const pv_alloc a = { limited_get, limited_put, NULL };
+    pvt_memory m = { 0 };
     const pvi_pld_term t[] = { term(PV_EV_GAUSSIAN, 1.1, 0, 0.01, 3), term(PV_EV_LAPLACE, 4, 0, 1, 2) };
     const pvi_pld_term many = term(PV_EV_GAUSSIAN, 1e9, 0, 0.5, 1000000000000000); /* coarser lattices are tried */
-    pv_ctx *c;
-    left = 1;
-    PVT_OK(pv_ctx_create(&a, &c));
+    pv_ctx *c = pvt_counted(&m);
     for (int which = 0; which < 3; which++) {
         pv_status s = PV_E_NOMEM;
         int64_t n = 0;
         for (; s != PV_OK; n++) {
             double ub, lb;
-            left = n;
+            m.left = n;
             s = which == 0   ? pvi_pld_epsilon(c, t, 2, 1e-5, &(double) { 0 }, &ub, &lb)
                 : which == 1 ? pvi_pld_delta(c, t, 2, 0.5, &(double) { 0 }, &ub)
                              : pvi_pld_epsilon(c, &many, 1, 1e-6, &(double) { 0 }, &ub, &lb);

@@ -2,24 +2,7 @@
  * that are too fine, losses that overflow, more steps than rounding allows. */
 #include "acct/acct.h"
 #include "acct/pld.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK || !(arena = pvi_arena_create(ctx));
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "arenatest.h"
 
 static pvi_pld_term term(pv_ev_kind kind, double a, double b, double rate, int64_t count)
 {

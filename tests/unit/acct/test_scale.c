@@ -4,26 +4,11 @@
  *   1 - a <= e^epsilon b + delta,  1 - b <= e^epsilon a + delta
  * the smallest sum is searched on a grid of a. */
 #include "acct/acct.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "ctxtest.h"
 
 static pvi_strength judge(double epsilon, double delta, double rows)
 {
-    return pvi_strength_of(&(pvi_claim) { epsilon, delta, rows, PV_REL_ZERO_OUT, 1 });
+    return pvi_strength_of(&(pvi_claim) { epsilon, delta, rows, PV_REL_ZERO_OUT, 1, false });
 }
 
 static void limits(void **state)
@@ -142,13 +127,17 @@ static void sentences(void **state)
               { 100, COIN("whether one given row is used", "may guess right practically every time") },
               { INFINITY, COIN("whether one given row is used", "may guess right practically every time") } };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
-        says(t[i].text, (pvi_claim) { t[i].epsilon, 1e-6, 20000, PV_REL_ZERO_OUT, 1 }, pvi_strength_guess);
+        says(t[i].text, (pvi_claim) { t[i].epsilon, 1e-6, 20000, PV_REL_ZERO_OUT, 1, false }, pvi_strength_guess);
     says(COIN("which of two given rows is used", "guesses right at most 75.8 % of the time"),
-         (pvi_claim) { 1, 0.1, 20000, PV_REL_REPLACE, 1 }, pvi_strength_guess);
+         (pvi_claim) { 1, 0.1, 20000, PV_REL_REPLACE, 1, false }, pvi_strength_guess);
     says(COIN("whether 3 given rows are used", "guesses right at most 73.2 % of the time"),
-         (pvi_claim) { 1, 1e-6, 0, PV_REL_ZERO_OUT, 3 }, pvi_strength_guess);
+         (pvi_claim) { 1, 1e-6, 0, PV_REL_ZERO_OUT, 3, false }, pvi_strength_guess);
     says(COIN("whether 3 given rows are used or 3 others", "guesses right at most 73.2 % of the time"),
-         (pvi_claim) { 1, 1e-6, 0, PV_REL_REPLACE, 3 }, pvi_strength_guess);
+         (pvi_claim) { 1, 1e-6, 0, PV_REL_REPLACE, 3, false }, pvi_strength_guess);
+    says(COIN("whether all rows of one person are used", "guesses right at most 73.2 % of the time"),
+         (pvi_claim) { 1, 1e-6, 20000, PV_REL_ZERO_OUT, 1, true }, pvi_strength_guess);
+    says("epsilon 1 is at most 1, and delta 1e-06 is at most a tenth of one in 20000 persons",
+         (pvi_claim) { 1, 1e-6, 20000, PV_REL_ZERO_OUT, 1, true }, pvi_strength_why);
 }
 
 static void reasons(void **state)
@@ -172,7 +161,8 @@ static void reasons(void **state)
         { 1, 1e-285, 0, "epsilon 1 is at most 1, and delta 1e-285 is small enough for any table" },
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
-        says(t[i].text, (pvi_claim) { t[i].epsilon, t[i].delta, t[i].rows, PV_REL_ZERO_OUT, 1 }, pvi_strength_why);
+        says(t[i].text, (pvi_claim) { t[i].epsilon, t[i].delta, t[i].rows, PV_REL_ZERO_OUT, 1, false },
+             pvi_strength_why);
 }
 
 static char heard[512];
@@ -201,7 +191,7 @@ static void logged(void **state)
     for (int i = 0; i < 4; i++) {
         *heard = '\0';
         heard_level = 0;
-        pvi_strength_log(ctx, &(pvi_claim) { t[i].epsilon, 1e-6, 20000, PV_REL_ZERO_OUT, 1 });
+        pvi_strength_log(ctx, &(pvi_claim) { t[i].epsilon, 1e-6, 20000, PV_REL_ZERO_OUT, 1, false });
         assert_int_equal(heard_level, t[i].level);
         assert_int_equal(strncmp(heard, t[i].start, strlen(t[i].start)), 0);
         assert_int_equal(*t[i].start == '\0', *heard == '\0');

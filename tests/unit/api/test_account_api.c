@@ -1,23 +1,9 @@
 /* test_account_api.c - pv_account, pv_calibrate, pv_curve: requests, answers, refusals, exhausted memory. */
+#include "ctxtest.h"
 #include "core/core.h"
-#include "pvtest.h"
+#include "alloctest.h"
 
 #include <unistd.h>
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 typedef pv_status (*call)(pv_ctx *, const char *, char **);
 
@@ -109,6 +95,20 @@ static void known_answers(void **state)
     PVT_TRUE(num(pvi_json_get(v, "events"), "noise_multiplier") <= 5 / sqrt(8.0));
 }
 
+static void balls_from_their_geometry(void **state)
+{
+    (void)state;
+    /* two balls apart by x diameters: x in one dimension, x (3 - x^2)/2 in three */
+    const pvi_json *v =
+        ask(pv_account, "{\"mechanism\":\"ball\",\"distance\":1,\"radius\":2,\"dimension\":1,\"epsilon\":0}");
+    PVT_NEAR(num(v, "delta"), 0.25, 1e-9);
+    PVT_TRUE(num(v, "delta") >= 0.25);
+    v = ask(pv_account, "{\"mechanism\":\"ball\",\"distance\":0.5,\"dimension\":3,\"epsilon\":0}");
+    PVT_NEAR(num(v, "delta"), 0.3671875, 1e-9);
+    v = ask(pv_account, "{\"mechanism\":\"ball\",\"distance\":3,\"dimension\":3,\"epsilon\":0}"); /* disjoint */
+    PVT_NEAR(num(v, "delta"), 1.0, 0.0);
+}
+
 /* More terms than the list holds, over many decades: both bounds stay bounds. */
 static void wide_lists(void **state)
 {
@@ -153,6 +153,47 @@ static void calibrations(void **state)
     v = ask(pv_calibrate,
             "{\"events\":{\"kind\":\"gaussian\",\"noise_multiplier\":2},\"epsilon\":0.5,\"delta\":1e-6}");
     PVT_TRUE(num(v, "factor") > 1);
+}
+
+/* Shares for the accuracy of draws, where the releases of several runs cost more than those of each. */
+static void draws(void **state)
+{
+    (void)state;
+#define RELEASED "{\"mechanism\":\"gaussian\",\"z\":1,\"steps\":%d,\"%s\":%.17g"
+    enum { STEPS = 4 };
+    char request[256];
+    const double s = 1e-9, D = 1e-6;
+#define ASK(steps, what, x, more, ...)                                                                               \
+    (snprintf(request, sizeof request, RELEASED more "}", steps, what, x, ##__VA_ARGS__), ask(pv_account, request))
+    const double less = num(ASK(STEPS, "delta", D - s, ""), "epsilon"),
+                 half = num(ASK(STEPS, "delta", D / 2, ""), "epsilon");
+    const double whole = num(ASK(STEPS, "delta", D, ""), "epsilon");
+    const double more = num(ASK(STEPS, "delta", D - s * exp(4), ""), "epsilon");
+    PVT_TRUE(less > 5 && half > less && less > whole);
+    const pvi_json *v = ASK(STEPS, "delta", D, ",\"draws\":1e-9,\"draws_epsilon\":30"); /* (1): enough there */
+    PVT_REL(num(v, "epsilon"), less, 1e-12);
+    PVT_TRUE(num(v, "delta") == D && num(v, "delta_draws") >= s && num(v, "delta_draws") < s * (1 + 1e-12));
+    v = ASK(STEPS, "delta", D, ",\"draws\":1e-9,\"draws_epsilon\":%.17g", half - 4); /* (2): e^4 times as much */
+    PVT_REL(num(v, "epsilon"), more, 1e-9);
+    PVT_TRUE(num(v, "delta") == D && more < half && more > less);
+    PVT_REL(num(v, "delta_draws"), s * exp(more - half + 4), 1e-6);
+    v = ASK(STEPS, "delta", D, ",\"draws\":1e-9,\"draws_epsilon\":%.17g", whole - 9); /* (3): e^9 is too much */
+    PVT_TRUE(num(v, "epsilon") == whole);
+    PVT_REL(num(v, "delta"), D + s * exp(9), 1e-6);
+    v = ASK(400, "delta", D, ",\"draws\":1e-9,\"draws_epsilon\":30"); /* nothing is said above 30 */
+    PVT_TRUE(num(v, "epsilon") > 30 && num(v, "delta_draws") == 0 && pvi_json_get(v, "ideal_draws")->num != 0);
+    const double ideal = num(ASK(STEPS, "epsilon", 8.0, ""), "delta");
+    v = ASK(STEPS, "epsilon", 8.0, ",\"draws\":1e-9,\"draws_epsilon\":5");
+    PVT_REL(num(v, "delta") - ideal, s * exp(3), 1e-6);
+    const double z =
+        num(ask(pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":2,\"delta\":1e-6}"), "noise_multiplier");
+    v = ask(pv_calibrate,
+            "{\"mechanism\":\"gaussian\",\"epsilon\":2,\"delta\":1e-6,\"draws\":1e-7,\"draws_epsilon\":1}");
+    PVT_TRUE(num(v, "noise_multiplier") > z * 1.001 && num(v, "delta") == 1e-6);
+    v = ask(pv_curve, "{\"mechanism\":\"gaussian\",\"z\":1,\"epsilon\":8,\"draws\":1e-9,\"draws_epsilon\":5}");
+    const pvi_json *last = pvi_json_get(v, "delta")->child;
+    while (last->next) last = last->next;
+    PVT_TRUE(last->num >= s * exp(3));
 }
 
 static void curves(void **state)
@@ -230,10 +271,20 @@ static const struct {
     { pv_account, "{\"delt\":1}", PV_E_PARAM, "unknown setting delt; did you mean delta?" },
     { pv_account, "{\"frobnicate\":1}", PV_E_PARAM, "unknown setting frobnicate" },
     { pv_account, "{\"delta\":1e-5}", PV_E_PARAM, "say what is released" },
+    { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"delta\":1e-5,\"draws\":-1}", PV_E_PARAM,
+      "a share of delta" },
+    { pv_calibrate, "{\"mechanism\":\"gaussian\",\"epsilon\":9,\"delta\":1e-5,\"draws\":1e-6}", PV_E_PARAM,
+      "the accuracy of the draws alone takes" },
     { pv_account, "{\"mechanism\":\"gaussian\",\"file\":\"x\"}", PV_E_PARAM, "say what is released" },
     { pv_account, "{\"mechanism\":3}", PV_E_PARAM, "mechanism: text is needed" },
     { pv_account, "{\"mechanism\":\"entropy\",\"z\":1}", PV_E_PARAM, "are known" },
     { pv_account, "{\"mechanism\":\"ball\",\"delta0\":2}", PV_E_PARAM, "delta0=2: a number between 0 and 1" },
+    { pv_account, "{\"mechanism\":\"ball\",\"dimension\":2}", PV_E_PARAM, "ball needs distance=" },
+    { pv_account, "{\"mechanism\":\"ball\",\"distance\":1}", PV_E_PARAM, "ball needs dimension=" },
+    { pv_account, "{\"mechanism\":\"ball\",\"distance\":1,\"dimension\":1.5}", PV_E_PARAM, "a whole number" },
+    { pv_account, "{\"mechanism\":\"ball\",\"distance\":-1,\"dimension\":2}", PV_E_PARAM, "must be above 0" },
+    { pv_account, "{\"mechanism\":\"ball\",\"delta0\":0.1,\"radius\":2}", PV_E_PARAM, "leave one out" },
+    { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"radius\":2}", PV_E_PARAM, "gaussian has no radius" },
     { pv_account, "{\"mechanism\":\"gaussian\",\"z\":1,\"sampler\":\"cyclic\",\"q\":0.3}", PV_E_PARAM, "1/2, 1/3" },
     { pv_account, "{\"mechanism\":\"noisy-gd\",\"step\":1,\"smooth\":1}", PV_E_PARAM, "noisy-gd needs z" },
     { pv_account, "{\"mechanism\":\"noisy-gd\",\"z\":1,\"smooth\":1}", PV_E_PARAM, "noisy-gd needs step" },
@@ -322,24 +373,6 @@ static void refusals(void **state)
 
 /* ---- memory: the k-th allocation fails, for every k ------------------------------------------------------ */
 
-typedef struct scarce {
-    int64_t left, live;
-} scarce;
-
-static void *get(void *self, size_t n)
-{
-    scarce *s = self;
-    if (s->left-- <= 0) return NULL;
-    s->live++;
-    return malloc(n);
-}
-
-static void put(void *self, void *p)
-{
-    ((scarce *)self)->live--;
-    free(p);
-}
-
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -368,11 +401,9 @@ static void every_allocation_may_fail(void **state)
         const bool last = i == sizeof calls / sizeof *calls;
         pv_status s = PV_E_NOMEM;
         for (int64_t k = 0; s != PV_OK; k++) {
-            scarce memory = { .left = INT64_MAX };
-            pv_ctx *c;
+            pvt_memory memory = { 0 };
+            pv_ctx *c = pvt_counted(&memory);
             char *json;
-            const pv_alloc a = { get, put, &memory };
-            PVT_OK(pv_ctx_create(&a, &c));
             memory.left = k;
             s = last ? pv_calibrate(c, many, &json) : calls[i].f(c, calls[i].request, &json);
             PVT_CHECK(s == PV_OK || (s == PV_E_NOMEM && !json), "call %d, allocation %d: %s", (int)i, (int)k,
@@ -397,11 +428,9 @@ static void memory_ends_anywhere(void **state)
     };
     for (int b = 0; b < 3; b++)
         for (int pad = 62000; pad < 65600; pad += 64) {
-            scarce memory = { .left = INT64_MAX };
-            const pv_alloc a = { get, put, &memory };
-            pv_ctx *c;
+            pvt_memory memory = { 0 };
+            pv_ctx *c = pvt_counted(&memory);
             char *json;
-            PVT_OK(pv_ctx_create(&a, &c));
             snprintf(request, sizeof request, "{%s,\"relation\":\"zero-out\",\"accountant\":\"gaussian:%0*d\"}",
                      bodies[b], pad, 0);
             memory.left = 2; /* the arena and its first chunk */
@@ -424,8 +453,10 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test_teardown(known_answers, free_answer),
+        cmocka_unit_test_teardown(balls_from_their_geometry, free_answer),
         cmocka_unit_test_teardown(calibrations, free_answer),
         cmocka_unit_test_teardown(curves, free_answer),
+        cmocka_unit_test_teardown(draws, free_answer),
         cmocka_unit_test(files),
         cmocka_unit_test(refusals),
         cmocka_unit_test(wide_lists),

@@ -1,8 +1,8 @@
 /* test_door.c - rows from memory through the public calls: the same model, digest and certificate as from a file, and
  * the same predictions from the model in memory, the saved one and the CSV that they are written to. */
-#include "datatest.h"
+#include "memorytest.h"
 
-enum { ROWS = 300, COLUMNS = 6, CLASSES = 3 };
+enum { ROWS = 300, COLUMNS = 6, CLASSES = 3, WIDE = 34 * 33, WIDE_ROWS = 64 };
 
 typedef struct door {
     dt t;
@@ -230,6 +230,53 @@ static void costs_are_the_certificates(void **state)
     pv_data_free(rows);
 }
 
+/* What a plan of WIDE columns says with data.rows, and what the run then says. */
+static void compare_plan(door *d, const char *path, const char *labels, const char *image)
+{
+    pv_cost planned, made;
+    pv_plan *p;
+    pv_result *r;
+    PVT_OK(pv_plan_create(d->t.ctx, &p));
+    PVT_OK(pv_plan_set(p, "data.key_path", "none"));
+    PVT_OK(pv_plan_set(p, "data.path", path));
+    PVT_OK(pv_plan_set(p, "data.labels", labels));
+    PVT_OK(pv_plan_set(p, "model", "logistic"));
+    PVT_OK(pv_plan_set_i64(p, "data.rows", WIDE_ROWS));
+    PVT_OK(pv_plan_set_i64(p, "optimizer.steps", 2));
+    if (image) PVT_OK(pv_plan_set(p, "data.image", image));
+    else PVT_OK(pv_plan_set_i64(p, "data.features", WIDE));
+    PVT_OK(pv_plan_cost_on(p, NULL, &planned));
+    const pv_status s = pv_plan_run(p, &r);
+    PVT_CHECK(s == PV_OK, "%s", pv_ctx_errmsg(d->t.ctx));
+    PVT_OK(pv_result_cost(r, &made));
+    PVT_CHECK(planned.sensitivity == made.sensitivity, "%s: planned %.9g, was %.9g", path, planned.sensitivity,
+              made.sensitivity);
+    PVT_TRUE(planned.noise_multiplier == made.noise_multiplier && planned.weights == made.weights);
+    pv_result_free(r);
+    pv_plan_free(p);
+}
+
+/* Arrays stay dense however wide they are, lines do not: the sensitivities differ, and so would a plan that did not
+ * look which of them the file has. */
+static void plans_without_rows_are_those_of_the_run(void **state)
+{
+    door *d = *state;
+    static float x[WIDE_ROWS * WIDE];
+    static int64_t y[WIDE_ROWS];
+    char labels[96];
+    for (int i = 0; i < WIDE_ROWS; i++) x[i * WIDE + i] = x[i * WIDE + WIDE - 1] = 0.5f, y[i] = i % 2;
+    snprintf(labels, sizeof labels, "%s/y", d->t.dir);
+    mt_npy(d->t.path, "<f4", WIDE_ROWS, WIDE, x, sizeof x);
+    mt_npy(labels, "<i8", WIDE_ROWS, 0, y, sizeof y);
+    compare_plan(d, d->t.path, labels, NULL);
+    FILE *f = fopen(d->t.path, "w");
+    for (int i = 0; i < WIDE_ROWS; i++) fprintf(f, "%d %d:0.5 %d:0.5\n", i % 2, i + 1, WIDE);
+    PVT_TRUE(fclose(f) == 0);
+    compare_plan(d, d->t.path, "0,1", NULL);
+    compare_plan(d, d->t.path, "0,1", "34x33");
+    unlink(labels);
+}
+
 static void classes_and_shapes(void **state)
 {
     door *d = *state;
@@ -281,6 +328,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_changed_row_changes_the_digest, setup, teardown),
         cmocka_unit_test_setup_teardown(predictions_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(costs_are_the_certificates, setup, teardown),
+        cmocka_unit_test_setup_teardown(plans_without_rows_are_those_of_the_run, setup, teardown),
         cmocka_unit_test_setup_teardown(classes_and_shapes, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_buffers_are_refused, setup, teardown),
     };

@@ -1,26 +1,8 @@
 /* test_epochs.c - what passes cost: against the accountant of Gaussians, against the bound computed prefix by prefix
  * here, and the claims about schedules: constant noise with a shrinking prox converges, falling noise grows. */
+#include "arenatest.h"
 #include "acct/acct.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    arena = pvi_arena_create(ctx);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "alloctest.h"
 
 static const pvi_json *ask(pv_status (*fn)(pv_ctx *, const char *, char **), const char *request)
 {
@@ -56,15 +38,15 @@ static void composition_is_the_accountant(void **state)
     }
 }
 
-/* The bound of the header of hidden_sbcd.c for the first k passes, the row in batch j0 (L_F = 1). */
-static double bound(const double *z, int k, int J, int j0, double T)
+/* The bound of the header of hidden_sbcd.c for the first k passes, the row in batch j0. */
+static double bound(const double *z, int k, int J, int j0, double T, double F)
 {
     double inverse = 0, rate = 0;
     for (int e = 0; e < k; e++)
         for (int j = 0; j < J; j++) {
             if (j == j0) rate += 1 / (2 * z[e] * z[e]);
-            else rate /= 1 + z[e] * z[e] / inverse;
-            inverse = T * T * (inverse + z[e] * z[e]);
+            else rate /= 1 + z[e] * z[e] / (F * F * inverse);
+            inverse = T * T * (F * F * inverse + z[e] * z[e]);
         }
     return rate;
 }
@@ -80,11 +62,36 @@ static void hidden_state_is_the_bound(void **state)
         for (int k = 0; k < 12; k++) z[k] = 3 * sqrt(s == 0 ? 4 - 3 * k / 11.0 : k < 3 ? 9 - 8 * k / 3.0 : 1);
         for (int k = 1; k <= 12; k++) {
             double most = 0;
-            for (int j0 = 0; j0 < 4; j0++) most = fmax(most, bound(z, k, 4, j0, 1 / 1.04));
+            for (int j0 = 0; j0 < 4; j0++) most = fmax(most, bound(z, k, 4, j0, 1 / 1.04, 1));
             PVT_REL(at(one, "hidden_state_rate", k - 1), most, 1e-9);
         }
     }
     PVT_TRUE(one == NULL);
+}
+
+/* Strong convexity m: L_F = max(|1 - eta m|, |1 - eta beta|), 0.8 here; the cost then converges without a penalty. */
+static void strong_convexity_contracts(void **state)
+{
+    (void)state;
+    const pvi_json *v =
+        ask(pv_epochs, "{\"z\":3,\"batches\":4,\"epochs\":40,\"step\":0.02,\"smooth\":90,\"strong\":10,"
+                       "\"delta\":1e-5}");
+    const pvi_json *plain = ask(pv_epochs, "{\"z\":3,\"batches\":4,\"epochs\":40,\"step\":0.02,\"smooth\":90,"
+                                           "\"delta\":1e-5}");
+    const pvi_json *one = pvi_json_get(v, "schedules")->child, *other = pvi_json_get(plain, "schedules")->child;
+    double z[40], most = 0;
+    for (int k = 0; k < 40; k++) z[k] = 3;
+    for (int j0 = 0; j0 < 4; j0++) most = fmax(most, bound(z, 40, 4, j0, 1, 0.8));
+    PVT_REL(at(one, "hidden_state_rate", 39), most, 1e-9);
+    PVT_REL(at(one, "hidden_state_rate", 39), at(one, "hidden_state_rate", 19), 1e-6);
+    PVT_TRUE(at(other, "hidden_state_rate", 39) > 1.2 * at(other, "hidden_state_rate", 19));
+    PVT_IS(pvi_json_get(v, "assumptions")->count, pvi_json_get(plain, "assumptions")->count + 1);
+    char *json;
+    PVT_IS(pv_epochs(ctx, "{\"z\":3,\"step\":0.02,\"smooth\":9,\"strong\":10,\"delta\":1e-5}", &json), PV_E_PARAM);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "strong=10"));
+    v = ask(pv_epochs,
+            "{\"z\":3,\"batches\":2,\"step\":0.1,\"smooth\":10,\"strong\":10,\"delta\":1e-5}"); /* L_F = 0 */
+    PVT_REL(at(pvi_json_get(v, "schedules")->child, "hidden_state_rate", 0), 1 / 18.0, 1e-9);
 }
 
 static void schedules_differ_as_claimed(void **state)
@@ -129,31 +136,15 @@ static void requests_are_checked(void **state)
     PVT_IS(pv_epochs(NULL, "{}", &json), PV_E_ARG);
 }
 
-static int left;
-
-static void *get(void *user, size_t n)
-{
-    (void)user;
-    return left-- > 0 ? malloc(n) : NULL;
-}
-
-static void put(void *user, void *p)
-{
-    (void)user;
-    free(p);
-}
-
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const pv_alloc a = { get, put, NULL };
     pv_status s = PV_E_NOMEM;
     for (int k = 0; s == PV_E_NOMEM && k < 200; k++) {
-        pv_ctx *other;
+        pvt_memory m = { 0 };
+        pv_ctx *other = pvt_counted(&m);
         char *json;
-        left = 1000;
-        PVT_OK(pv_ctx_create(&a, &other));
-        left = k;
+        m.left = k;
         s = pv_epochs(other, "{" GOOD ",\"delta\":1e-5,\"epochs\":3,\"noise\":\"constant+linear:2,1\"}", &json);
         pv_string_free(other, json);
         pv_ctx_free(other);
@@ -163,10 +154,10 @@ static void every_allocation_may_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(composition_is_the_accountant),
-                                      cmocka_unit_test(hidden_state_is_the_bound),
-                                      cmocka_unit_test(schedules_differ_as_claimed),
-                                      cmocka_unit_test(requests_are_checked),
-                                      cmocka_unit_test(every_allocation_may_fail) };
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(composition_is_the_accountant), cmocka_unit_test(hidden_state_is_the_bound),
+        cmocka_unit_test(strong_convexity_contracts),    cmocka_unit_test(schedules_differ_as_claimed),
+        cmocka_unit_test(requests_are_checked),          cmocka_unit_test(every_allocation_may_fail)
+    };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -1,25 +1,10 @@
 /* test_certificate.c - a certificate holds exactly as it was written, and no other way. */
 #include "cert_fixture.h"
 #include "plan/job.h"
-#include "pvtest.h"
+#include "ctxtest.h"
 
 #include <locale.h>
 #include <unistd.h>
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 /* Parse, then verify: what `privet verify` does with a text. */
 static pv_status check(const char *text, size_t len)
@@ -574,7 +559,7 @@ static void edited_text_with_a_repaired_checksum(void **state)
         { "\"rows\": 20000", "\"rows\": 2e4", "whole number" },
         { "\"rows\": 20000", "\"rows\": \"many\"", "whole number" },
         { "\"private\": true", "\"private\": 1", "true or false" },
-        { "\"version\": 3", "\"version\": 4", "version 4" },
+        { "\"version\": 3", "\"version\": 5", "version 5" },
         { "\"version\": 3", "\"version\": 1", "version 1" },
         { "\"version\": 3", "\"version\": 2", "unknown field clip_norm_gradient" },
         { "  \"version\": 3,\n", "", "version is missing" },

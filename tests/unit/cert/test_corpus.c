@@ -2,26 +2,12 @@
  * does.
  *
  * tests/corpus/certificates-vN holds one of every optimiser, relation, sampler, model and so on, as written by the
- * version of privet that wrote version N of the format (make_certificates.sh). */
+ * version of privet that wrote version N of the format (make_certificates.sh; of persons, version 4,
+ * make_person_certificates.sh). */
 #include "corpus.h"
-#include "pvtest.h"
+#include "ctxtest.h"
 
 #include <unistd.h>
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static pv_status check(const char *text, size_t len)
 {
@@ -71,11 +57,13 @@ static void one_model(const char *path, const char *name, void *user)
 static void every_certificate_verifies(void **state)
 {
     (void)state;
-    int seen[2] = { 0, 0 };
+    int seen[3] = { 0, 0, 0 };
     corpus_each("certificates-v2", ".json", one_certificate, &seen[0]);
     corpus_each("certificates-v3", ".json", one_certificate, &seen[1]);
+    corpus_each("certificates-v4", ".json", one_certificate, &seen[2]);
     PVT_IS(seen[0], 131);
-    PVT_IS(seen[1], 131);
+    PVT_IS(seen[1], 154);
+    PVT_IS(seen[2], 71);
 }
 
 static void every_model_verifies(void **state)
@@ -84,7 +72,8 @@ static void every_model_verifies(void **state)
     int seen = 0;
     corpus_each("certificates-v2", ".pvt", one_model, &seen);
     corpus_each("certificates-v3", ".pvt", one_model, &seen);
-    PVT_IS(seen, 6);
+    corpus_each("certificates-v4", ".pvt", one_model, &seen);
+    PVT_IS(seen, 8);
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

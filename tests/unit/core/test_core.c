@@ -2,26 +2,11 @@
  * label: tsan */
 #include "core/core.h"
 
-#include "pvtest.h"
+#include "ctxtest.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 /* PV_OK leaves no message, whatever was tried; every failure has one. */
 static void a_call_ends_with_its_own_message(void **state)
@@ -135,12 +120,15 @@ typedef struct cfg {
     int64_t steps, mode;
     bool on;
     const char *path;
+    pv_numbers sigma, norms;
 } cfg;
 static const pv_param rows[] = { { "eta", PV_F64, offsetof(cfg, eta), 0.5, 0, 10, false, "step", NULL },
                                  { "steps", PV_I64, offsetof(cfg, steps), PV_AUTO, 1, 1e9, true, "T", NULL },
                                  { "mode", PV_ENUM, offsetof(cfg, mode), 1, 0, 0, false, "which", "last|average" },
                                  { "on", PV_BOOL, offsetof(cfg, on), 1, 0, 1, false, "switch", NULL },
                                  { "path", PV_STR, offsetof(cfg, path), 0, 0, 0, false, "file", NULL },
+                                 { "sigma", PV_LIST, offsetof(cfg, sigma), 2, 0, 9, false, "of layers", NULL },
+                                 { "norms", PV_LIST, offsetof(cfg, norms), PV_AUTO, 1, 9, true, "C", "equal" },
                                  { 0 } };
 
 static void parameters(void **state)
@@ -168,6 +156,46 @@ static void parameters(void **state)
     static const char *const words[] = { "optimizer.steps", "optimizer.eta", "budget.epsilon" };
     assert_string_equal(pvi_nearest("optimizer.stpes", words, 3), "optimizer.steps");
     PVT_TRUE(pvi_nearest("zzz", words, 3) == NULL);
+    pvi_arena_free(a);
+}
+
+static void is_written(const cfg *c, const char *key, const char *json)
+{
+    pvi_str b = { .ctx = ctx };
+    pvi_jw w = { .out = &b };
+    pvi_jw_open(&w, NULL, '{');
+    pvi_param_json(pvi_param_find(rows, key), c, &w, key);
+    pvi_jw_close(&w, '}');
+    assert_string_equal(b.s, json);
+    pvi_str_free(&b);
+}
+
+/* One number is written as one number, so that what had no list before reads as it did. */
+static void lists(void **state)
+{
+    (void)state;
+    pv_arena *a = pvi_arena_create(ctx);
+    cfg c = { 0 };
+    char many[200] = "1";
+    pvi_param_defaults(rows, &c);
+    PVT_TRUE(c.sigma.n == 1 && c.sigma.v[0] == 2 && c.norms.n == 0);
+    is_written(&c, "sigma", "{\"sigma\":2}");
+    is_written(&c, "norms", "{\"norms\":\"equal\"}");
+    PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "sigma", "0,9/0.25"));
+    PVT_TRUE(c.sigma.n == 3 && c.sigma.v[0] == 0 && c.sigma.v[1] == 9 && c.sigma.v[2] == 0.25);
+    is_written(&c, "sigma", "{\"sigma\":\"0,9,0.25\"}");
+    PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "norms", "3"));
+    is_written(&c, "norms", "{\"norms\":3}");
+    PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "norms", "equal"));
+    PVT_IS(c.norms.n, 0);
+    for (int i = 1; i < PV_LIST_MOST; i++) strcat(many, ",1");
+    PVT_OK(pvi_param_set(ctx, a, "o.", rows, &c, "sigma", many));
+    PVT_IS(c.sigma.n, PV_LIST_MOST);
+    strcat(many, ",1");
+    const char *const bad[] = { many, "", ",", "1,", ",1", "1,,2", "1,10", "1,-1", "nan", "1,x", "equal", "auto" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        PVT_CHECK(pvi_param_set(ctx, a, "o.", rows, &c, "sigma", bad[i]) == PV_E_PARAM, "sigma=%s", bad[i]);
+    PVT_IS(c.sigma.n, PV_LIST_MOST); /* what is refused changes nothing */
     pvi_arena_free(a);
 }
 
@@ -217,7 +245,7 @@ static void files_are_atomic(void **state)
     PVT_OK(pvi_file_write(ctx, path, "old", 3));
     pvi_atomic w;
     PVT_OK(pvi_atomic_open(ctx, path, &w));
-    fputs("half", w.f);
+    pvi_atomic_put(&w, "half", 4);
     pvi_atomic_abandon(&w);
     PVT_OK(pvi_file_read(ctx, path, 100, &text, &n));
     PVT_IS(n, 3);
@@ -288,6 +316,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(json_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers_round_trip, setup, teardown),
         cmocka_unit_test_setup_teardown(parameters, setup, teardown),
+        cmocka_unit_test_setup_teardown(lists, setup, teardown),
         cmocka_unit_test_setup_teardown(every_task_once, setup, teardown),
         cmocka_unit_test_setup_teardown(arena_pieces_are_aligned_and_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(files_are_atomic, setup, teardown),

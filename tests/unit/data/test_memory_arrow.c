@@ -410,7 +410,7 @@ static void bad_values(void **state)
     a4[2] = 9.5;
     fails(&small_table, PV_E_FORMAT,
           "Arrow stream: row 3, column \"a\": 9.5 is outside the declared 0 .. 9; "
-          "data.outside=clamp would clamp it");
+          "data.outside=usual would clamp it");
     t.d.cfg.messages = PVI_TELL_PLACE;
     fails(&small_table, PV_E_FORMAT,
           "Arrow stream: row 3, column \"a\": refused; data.messages=full tells why, and quotes it");
@@ -430,7 +430,7 @@ static void bad_values(void **state)
     c4[1] = "pink";
     fails(&small_table, PV_E_FORMAT,
           "Arrow stream: row 2, column \"c\": 'pink' is not one of its declared values; "
-          "data.outside=missing would treat it as missing");
+          "data.outside=usual would take it for \"other\" or none");
     c4[1] = NULL;
     fails(&small_table, PV_E_FORMAT,
           "Arrow stream: row 2: column \"c\" has no value (''); \"missing\": \"middle\" or "
@@ -458,7 +458,7 @@ static void dictionaries(void **state)
     i4[2] = 2;
     fails(&small_table, PV_E_FORMAT,
           "Arrow stream: row 3, column \"c\": 'pink' is not one of its declared values; "
-          "data.outside=missing would treat it as missing");
+          "data.outside=usual would take it for \"other\" or none");
     i4[2] = 3;
     fails(&small_table, PV_E_FORMAT,
           "Arrow stream: row 3, column \"c\": an index that is none of its dictionary of 3 values");
@@ -468,6 +468,10 @@ static void dictionaries(void **state)
           "Arrow stream: row 3, column \"c\": an index that is none of its dictionary of 3 values");
     static uint64_t huge[4] = { 0, 0, 0, UINT64_MAX };
     small[1] = (at_column) { "c", "L", huge, 8, NULL, NULL, &three_words, 3 };
+    fails(&small_table, PV_E_FORMAT,
+          "Arrow stream: row 4, column \"c\": an index that is none of its dictionary of 3 values");
+    huge[3] = INT64_MAX; /* as a double it is 2^63, which no int64_t holds */
+    small[1].format = "l";
     fails(&small_table, PV_E_FORMAT,
           "Arrow stream: row 4, column \"c\": an index that is none of its dictionary of 3 values");
     static double real[4];

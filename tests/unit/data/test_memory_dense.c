@@ -151,12 +151,15 @@ static void labels(void **state)
     static const float f32[] = { 1, 2.5f, 1 };
     static const char *const words[] = { "1.0", "2.5", "+1" };
     static const int64_t i64[] = { 9007199254740993, -3, -3 };
+    static const char *const list[] = { "2.5", "1", "not declared, and not used" };
+    static const int16_t place[] = { 1, 0, 1 };
     t.d.cfg.labels = "1,2.5";
     pv_data *d;
     PVT_OK(pv_data_dense(t.d.ctx, x, PV_FLOAT32, 3, 1, 1, 1, &d));
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 5; k++) { /* what was given last counts */
         PVT_OK(k == 0   ? pv_data_labels(d, f64, PV_FLOAT64, 3)
                : k == 1 ? pv_data_labels(d, f32, PV_FLOAT32, 3)
+               : k == 3 ? pv_data_label_places(d, place, PV_INT16, 3, list, 3)
                         : pv_data_label_words(d, words, 3));
         pvi_matrix *m = mt_load(&t, d);
         PVT_TRUE(m->y[0] == -1 && m->y[1] == 1 && m->y[2] == -1 && m->domain.classes == 2);
@@ -208,6 +211,7 @@ static void bad_labels(void **state)
     (void)state;
     static const float x[] = { 1, 2, 3 };
     static const double nan[] = { 1, NAN, 1 }, two[] = { 0, 1, 2 };
+    static const int8_t place[] = { 0, 1, -1 };
     static const char *const words[] = { "no", "yes", "maybe" }, *const hole[] = { "no", NULL, "yes" };
     pv_data *d;
     t.d.expect.classes = 2;
@@ -218,6 +222,12 @@ static void bad_labels(void **state)
     mt_refused(&t, pv_data_labels(d, two, (pv_type)0, 3), "labels: 0 is no type of values");
     mt_refused(&t, pv_data_labels(d, two, (pv_type)99, 3), "labels: 99 is no type of values");
     mt_refused(&t, pv_data_label_words(d, hole, 3), "labels: label 2 is NULL");
+    mt_refused(&t, pv_data_label_places(d, two, PV_FLOAT64, 3, words, 3),
+               "labels: places in a list of words are integers");
+    mt_refused(&t, pv_data_label_places(d, place, PV_INT8, 3, words, 3), "labels: label 3 is none of 3 words");
+    mt_refused(&t, pv_data_label_places(d, place, PV_INT8, 3, words, 1), "labels: label 2 is none of 1 words");
+    mt_refused(&t, pv_data_label_places(d, place, PV_INT8, 3, hole, 3), "labels: word 2 is NULL");
+    mt_refused(&t, pv_data_label_places(d, place, PV_INT8, 2, words, 2), "dense rows: 2 labels for 3 rows");
     PVT_IS(pv_data_labels(NULL, two, PV_FLOAT64, 3), PV_E_ARG);
     PVT_IS(pv_data_label_words(NULL, words, 3), PV_E_ARG);
     PVT_OK(pv_data_labels(d, two, PV_FLOAT64, 3));
@@ -356,7 +366,7 @@ static void bad_tables(void **state)
         const char *message;
     } all[] = {
         { { 10.5, 1, 0 },
-          "dense rows: row 3, column \"a\": 10.5 is outside the declared 0 .. 9; data.outside=clamp "
+          "dense rows: row 3, column \"a\": 10.5 is outside the declared 0 .. 9; data.outside=usual "
           "would clamp it" },
         { { NAN, 1, 0 },
           "dense rows: row 3: column \"a\" has no value ('nan'); \"missing\": \"middle\" or \"zero\" in "
@@ -364,13 +374,13 @@ static void bad_tables(void **state)
         { { INFINITY, 1, 0 }, "dense rows: row 3, column \"a\": 'inf' is not a finite number" },
         { { 1, 3, 0 },
           "dense rows: row 3, column \"c\": '3' is not one of its declared values; "
-          "data.outside=missing would treat it as missing" },
+          "data.outside=usual would take it for \"other\" or none" },
         { { 1, NAN, 0 },
           "dense rows: row 3: column \"c\" has no value (''); \"missing\": \"middle\" or \"zero\" in the "
           "schema would allow it" },
         { { 1, 1, 2 }, "dense rows: row 3: label '2' in column \"y\" is none of: 0, 1" },
         { { 10, 3, 2 },
-          "dense rows: row 3, column \"a\": 10 is outside the declared 0 .. 9; data.outside=clamp "
+          "dense rows: row 3, column \"a\": 10 is outside the declared 0 .. 9; data.outside=usual "
           "would clamp it" },
     };
     pv_data *d;

@@ -89,20 +89,22 @@ static void refusals(void **state)
         { HEAD "10,a,,<=50K\n10,a,>50K\n", ":3:10: the record has 3 columns, 4 are declared" },
         { HEAD "10,a,,<=50K,\n", ":2:12: the record has more than the 4 columns declared" },
         { HEAD "9,a,,<=50K\n",
-          ":2:1: column \"age\": 9 is outside the declared 10 .. 60; data.outside=clamp would clamp it" },
+          ":2:1: column \"age\": 9 is outside the declared 10 .. 60; data.outside=usual would clamp it" },
         { HEAD "10,a,,<=50K\n 1e9,a,,<=50K\n",
-          ":3:2: column \"age\": 1e9 is outside the declared 10 .. 60; data.outside=clamp would clamp it" },
-        { HEAD "nan,a,,<=50K\n", ":2:1: column \"age\": 'nan' is not a number; \"missing\": [\"NA\"] beside "
-                                 "\"columns\" names words that stand for no value" },
+          ":3:2: column \"age\": 1e9 is outside the declared 10 .. 60; data.outside=usual would clamp it" },
+        { HEAD "nan,a,,<=50K\n", ":2:1: column \"age\": 'nan' is not a number; \"missing\": [\"\", \"nan\"] beside "
+                                 "\"columns\" says that it stands for no value" },
         { HEAD "1e999,a,,<=50K\n", ":2:1: column \"age\": '1e999' is not a finite number" },
-        { HEAD "x,a,,<=50K\n", ":2:1: column \"age\": 'x' is not a number" },
-        { HEAD "12 3,a,,<=50K\n", ":2:1: column \"age\": '12 3' is not a number" },
+        { HEAD "x,a,,<=50K\n", ":2:1: column \"age\": 'x' is not a number; \"text\": \"missing\" and \"missing\": "
+                               "\"middle\" of the column would treat it as missing" },
+        { HEAD "12 3,a,,<=50K\n", ":2:1: column \"age\": '12 3' is not a number; \"text\": \"missing\" and "
+                                  "\"missing\": \"middle\" of the column would treat it as missing" },
         { HEAD "?,a,,<=50K\n", ":2:1: column \"age\" has no value ('?'); \"missing\": \"middle\" or \"zero\" in the "
                                "schema would allow it" },
         { HEAD ",a,,<=50K\n", ":2:1: column \"age\" has no value (''); \"missing\": \"middle\" or \"zero\" in the "
                               "schema would allow it" },
-        { HEAD "10,e,,<=50K\n", ":2:4: column \"job\": 'e' is not one of its declared values; data.outside=missing "
-                                "would treat it as missing" },
+        { HEAD "10,e,,<=50K\n", ":2:4: column \"job\": 'e' is not one of its declared values; data.outside=usual "
+                                "would take it for \"other\" or none" },
         { HEAD "10,a,,<50K\n", ":2:7: label '<50K' in column \"pay\" is none of: <=50K, <=50K., >50K" },
         { HEAD "10,a,,\n", ":2:7: label '' in column \"pay\" is none of: <=50K, <=50K., >50K" },
         { HEAD "10,a,\"x\"y,<=50K\n", ":2:9: text follows a closing quote" },
@@ -110,18 +112,19 @@ static void refusals(void **state)
         { HEAD "10,a,\"\n\n\",<=50K\n11,a,,nope\n",
           ":5:7: label 'nope' in column \"pay\" is none of: <=50K, <=50K., >50K" },
         { "age,job,id\n10,a,,<=50K\n", ":1:1: the column of the label, \"pay\", is missing" },
-        { "age,work,id,pay\n10,a,,<=50K\n",
-          ":1:5: the header says \"work\" where the schema has \"job\" (column 2)" },
+        { "age,work,id,pay\n10,a,,<=50K\n", ":1:5: the header has no column \"job\"; column 2 is \"work\"" },
+        { "pay,Job,age\n", ":1:5: the header has no column \"job\"; column 2 is \"Job\"" },
+        { "pay,age\n", ":1:1: the header has no column \"job\"" },
+        { "age,job,age,pay\n", ":1:9: the header has \"age\" twice" },
         { "10,a,,<=50K\n",
-          ":1:1: the header says \"10\" where the schema has \"age\" (column 1); \"header\": false in the "
-          "schema is for files without one" },
-        { "age;job;id;pay\n10;a;;<=50K\n", ":1:1: the header says \"age;job;id;pay\" where the schema has \"age\" "
-                                           "(column 1); \"separator\": \";\" in the schema reads semicolons" },
-        { "age\tjob\tid\tpay\n", ":1:1: the header says \"age?job?id?pay\" where the schema has \"age\" (column 1); "
+          ":1:1: the header has no column \"age\"; column 1 is \"10\"; \"header\": false in the schema is for files "
+          "without one" },
+        { "age;job;id;pay\n10;a;;<=50K\n", ":1:1: the header has no column \"age\"; column 1 is \"age;job;id;pay\"; "
+                                           "\"separator\": \";\" in the schema reads semicolons" },
+        { "age\tjob\tid\tpay\n", ":1:1: the header has no column \"age\"; column 1 is \"age?job?id?pay\"; "
                                  "\"separator\": \"\\t\" in the schema reads tabs" },
-        { "age,job,id,pay\r10,a,,<=50K\r",
-          ":1:12: the header says \"pay?10\" where the schema has \"pay\" (column 4); "
-          "lines must end with a line feed, not with a carriage return alone" },
+        { "age,job,id,pay\r10,a,,<=50K\r", ":1:12: the header has no column \"pay\"; column 4 is \"pay?10\"; lines "
+                                           "must end with a line feed, not with a carriage return alone" },
         { HEAD, ": no rows" },
         { "\n\n", ": no rows" },
     };
@@ -134,6 +137,33 @@ static void refusals(void **state)
         ":2:1: column \"age\": a number of more than 511 characters: 1111111111111111111111111111111111111111...");
 }
 
+/* Columns in another order, more of them, without the one that is ignored: the same rows and digest. */
+static void columns_by_name(void **state)
+{
+    (void)state;
+    static const char *const other[] = {
+        "pay,job,age\n<=50K,b,60\n>50K,a,10\n<=50K,?,35\n",
+        "job,,age,x y,\"pay\",age2,\nb,1,60,2,<=50K,3,\na,,10,,>50K,,\n?,,35,,<=50K,,\n",
+        "id,age,pay,job\n\"1,2\",60,<=50K,b\n,10,>50K,a\n,35,<=50K,?\n"
+    };
+    for (t.cfg.layout = PVI_LAYOUT_DENSE; t.cfg.layout <= PVI_LAYOUT_SPARSE; t.cfg.layout++) {
+        pvi_matrix *want = dt_load(&t, HEAD "60,b,,<=50K\n10,a,,>50K\n35,?,,<=50K\n");
+        for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+            pvi_matrix *m = dt_load(&t, other[i]);
+            dt_same(want, m);
+            assert_string_equal(m->digest, want->digest);
+            assert_string_equal(m->schema_json, want->schema_json);
+            pvi_matrix_free(m);
+        }
+        pvi_matrix_free(want);
+    }
+    t.cfg.layout = PVI_LAYOUT_AUTO;
+    dt_fails(&t, "pay,job,age\n<=50K,b,60\n>50K,e,10\n", PV_E_FORMAT,
+             ":3:6: column \"job\": 'e' is not one of its declared values; data.outside=usual would take it for "
+             "\"other\" or none");
+    dt_fails(&t, "pay,job,age,m,n\n<=50K,b,60\n", PV_E_FORMAT, ":2:11: the record has 3 columns, the header 5");
+}
+
 static void policies(void **state)
 {
     (void)state;
@@ -143,8 +173,8 @@ static void policies(void **state)
     expect_rows(m, 2, 4, a, y);
     pvi_matrix_free(m);
     dt_fails(&t, HEAD "10,e,,<=50K\n", PV_E_FORMAT,
-             ":2:4: column \"job\": 'e' is not one of its declared values; data.outside=missing would treat it as "
-             "missing");
+             ":2:4: column \"job\": 'e' is not one of its declared values; data.outside=usual would take it for "
+             "\"other\" or none");
     t.cfg.outside = PVI_OUTSIDE_MISSING;
     dt_fails(
         &t, HEAD "9,a,,<=50K\n", PV_E_FORMAT,
@@ -163,7 +193,7 @@ static void policies(void **state)
     PVT_TRUE(m->domain.classes == 0 && m->domain.y_lo == 0 && m->domain.y_hi == 10 && !m->class_names);
     pvi_matrix_free(m);
     dt_fails(&t, "1,1,2,x,1\n", PV_E_FORMAT,
-             ":1:5: column \"w\": 2 is outside the declared 0 .. 1; data.outside=clamp would clamp it");
+             ":1:5: column \"w\": 2 is outside the declared 0 .. 1; data.outside=usual would clamp it");
     dt_fails(
         &t, "1,1,1,-999,1\n", PV_E_FORMAT,
         ":1:7: column \"c\" has no value ('-999'); \"missing\": \"middle\" or \"zero\" in the schema would allow it");
@@ -180,7 +210,8 @@ static void separators_and_skip(void **state)
     expect_rows(m, 2, 1, x, y);
     pvi_matrix_free(m);
     dt_fails(&t, "#\n#\na b\ty\n1\t0\n1,0\n", PV_E_FORMAT,
-             ":5:1: column \"a b\": '1,0' is not a number; numbers need a decimal point, not a comma");
+             ":5:1: column \"a b\": '1,0' is not a number; numbers need a decimal point, not a comma; the first of 2 "
+             "problems");
 }
 
 static void scoring(void **state)
@@ -218,7 +249,7 @@ static void without_a_schema(void **state)
     pvi_matrix_free(m);
     dt_fails(&t, "age,sex,y\n1,2,3\n", PV_E_FORMAT,
              ":1:1: columns without a schema must be numbers, found 'age'; a schema can declare text, a header and "
-             "missing values");
+             "missing values; the first of 3 problems");
     dt_fails(&t, "1,2,3\n1,,3\n", PV_E_FORMAT,
              ":2:3: columns without a schema must be numbers, found ''; a schema can declare text, a header and "
              "missing values");
@@ -249,9 +280,9 @@ static void bad_schemas(void **state)
         { "{}", ":1:1: \"columns\" must list the columns of the table" },
         { "{\"colums\": []}", ":1:12: unknown key \"colums\" in the schema; did you mean \"columns\"?" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"int\"}]}",
-          ":1:36: column \"a\": no type \"int\"; there is number, date, category, label and ignore" },
+          ":1:36: column \"a\": no type \"int\"; there is number, date, category, label, person and ignore" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": 1}]}",
-          ":1:36: column \"a\" needs a \"type\": number, date, category, label or ignore" },
+          ":1:36: column \"a\" needs a \"type\": number, date, category, label, person or ignore" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"label\"}]}",
           ":1:14: column \"a\" needs \"min\" and \"max\", or \"values\" if it names classes: declared, not taken "
           "from the rows" },
@@ -397,7 +428,7 @@ static void kernels_agree(void **state)
     static uint32_t end[LINES];
     pv_arena *a = pvi_arena_create(t.ctx);
     pvi_schema *sc;
-    PVT_OK(pvi_schema_plain(t.ctx, a, COLUMNS + 1, &sc));
+    PVT_OK(pvi_schema_plain(t.ctx, a, COLUMNS + 1, -1, &sc));
     struct pv_load job = { .ctx = t.ctx, .labelled = false };
     const pvi_csv st = { .job = &job, .sc = sc, .columns = COLUMNS };
     uint64_t s = 13;
@@ -443,17 +474,9 @@ static void kernels_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        T(encodes),
-        T(center_and_bias),
-        T(refusals),
-        T(policies),
-        T(separators_and_skip),
-        T(scoring),
-        T(without_a_schema),
-        T(bad_schemas),
-        T(conflicts),
-        T(shape),
-        T(threads_and_chunks_change_nothing),
+        T(encodes),       T(center_and_bias),     T(refusals), T(columns_by_name),
+        T(policies),      T(separators_and_skip), T(scoring),  T(without_a_schema),
+        T(bad_schemas),   T(conflicts),           T(shape),    T(threads_and_chunks_change_nothing),
         T(kernels_agree),
     };
     return cmocka_run_group_tests(all, NULL, NULL);

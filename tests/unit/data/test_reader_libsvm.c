@@ -65,6 +65,38 @@ static void bias_and_layouts(void **state)
         }
 }
 
+/* Rows of 300 columns, from empty to full: norms bound every row and do not depend on the layout. */
+static void norms_of_every_row(void **state)
+{
+    (void)state;
+    enum { ROWS = 200, COLUMNS = 300 };
+    static char text[ROWS * COLUMNS * 12];
+    static float norm[ROWS];
+    for (int step = 1; step < 400; step *= 7) { /* values a row: all, every seventh, ... */
+        size_t at = 0;
+        for (int i = 0; i < ROWS; i++) {
+            at += (size_t)sprintf(text + at, "1");
+            for (int j = 1 + i % step; j <= COLUMNS; j += step)
+                at += (size_t)sprintf(text + at, " %d:%d", j, i + j % 5);
+            at += (size_t)sprintf(text + at, "\n");
+        }
+        for (int k = 0; k < 2; k++) {
+            t.cfg.layout = k ? PVI_LAYOUT_SPARSE : PVI_LAYOUT_DENSE;
+            pvi_matrix *m = dt_load(&t, text);
+            PVT_IS(m->x != NULL, k == 0);
+            for (int i = 0; i < ROWS; i++) {
+                double sum = 0;
+                for (int j = 0; j < m->domain.p; j++) sum += (double)dt_at(m, i, j) * (double)dt_at(m, i, j);
+                PVT_CHECK((double)m->norm[i] >= sqrt(sum) && (double)m->norm[i] <= sqrt(sum) * (1 + 0x1p-20),
+                          "step %d row %d: norm %.9g of %.9g", step, i, (double)m->norm[i], sqrt(sum));
+                PVT_CHECK(k == 0 || m->norm[i] == norm[i], "step %d row %d: layouts differ", step, i);
+                norm[i] = m->norm[i];
+            }
+            pvi_matrix_free(m);
+        }
+    }
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -124,7 +156,8 @@ static void first_error_wins(void **state)
             size_t n = 0;
             for (int i = 1; i <= LINES; i++)
                 n += (size_t)sprintf(text + n, i >= 1234 && i % 7 == 2 ? "1 1:x\n" : "1 1:0.5 2:7\n");
-            dt_fails_bytes(&t, text, n, PV_E_FORMAT, ":1234:5: 'x' is not a number"); /* 1234 = 7 * 176 + 2 */
+            dt_fails_bytes(&t, text, n, PV_E_FORMAT, /* 1234 = 7 * 176 + 2 */
+                           ":1234:5: 'x' is not a number; the first of 100 or more problems");
         }
     free(text);
 }
@@ -363,6 +396,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         T(reads_rows),
         T(bias_and_layouts),
+        T(norms_of_every_row),
         T(refusals),
         T(first_error_wins),
         T(declared_labels),

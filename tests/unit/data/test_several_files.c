@@ -92,7 +92,7 @@ static void tables(void **state)
     text(part[1], "a,c,l\n3,x,no\n4,z,no\n");
     fails_with(3, PV_E_FORMAT, "x1.npy:3:3: column \"c\": 'z' is not one of its declared values");
     text(part[1], "3,x,no\n");
-    fails_with(3, PV_E_FORMAT, "x1.npy:1:1: the header says \"3\" where the schema has \"a\"");
+    fails_with(3, PV_E_FORMAT, "x1.npy:1:1: the header has no column \"a\"; column 1 is \"3\"");
     text(part[1], "a,c\n3,x\n");
     fails_with(3, PV_E_FORMAT, "x1.npy:1:1: the column of the label, \"l\", is missing");
     t.d.expect.labels_optional = true;

@@ -126,6 +126,23 @@ static void rows_are_judged_first(void **state)
     dt_fails_bytes(&t, packed, n - 100, PV_E_FORMAT, ":1:6: 'x' is not a number");
 }
 
+/* But not rows that damage made: blank lines and numbers of a bzip2 block with a wrong checksum, however much is read
+ * at a time. */
+static void damage_is_told_before_its_rows(void **state)
+{
+    (void)state;
+    static const uint8_t block[] = {
+        0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0xbf, 0xcc, 0xd2, 0x72, 0x00,
+        0x00, 0x02, 0xd8, 0x00, 0x00, 0x10, 0x40, 0x0b, 0x7a, 0x10, 0x20, 0x00, 0x31, 0x00, 0xd3,
+        0x4d, 0x03, 0x53, 0xc9, 0x34, 0xf4, 0x6a, 0x7b, 0x48, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x42, 0x42, 0xff, 0x33, 0x49, 0xc8,
+    };
+    t.cfg.format = "libsvm";
+    t.cfg.labels = "1,2";
+    for (t.cfg.chunk = 16; t.cfg.chunk <= 8192; t.cfg.chunk *= 8)
+        dt_fails_bytes(&t, block, sizeof block, PV_E_FORMAT, ": the bzip2 data is damaged");
+}
+
 static void unusable(void **state)
 {
     (void)state;
@@ -174,7 +191,7 @@ static void can_be_stopped(void **state)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
-    const struct CMUnitTest all[] = { T(compressed_is_the_same), T(damaged), T(rows_are_judged_first), T(unusable),
-                                      T(can_be_stopped) };
+    const struct CMUnitTest all[] = { T(compressed_is_the_same),         T(damaged),  T(rows_are_judged_first),
+                                      T(damage_is_told_before_its_rows), T(unusable), T(can_be_stopped) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_synth.c - the demonstration table: reproducible, loads by its own schema, and has something to learn. */
+/* test_synth.c - the demonstration table: reproducible, loads by its own schema, and has something to learn; patients
+ * come back, and none is in both files. */
 #include "datatest.h"
 
 static void *slurp(const char *dir, const char *name, size_t *n)
@@ -56,7 +57,7 @@ static void loads_and_correlates(void **state)
     t.cfg.path = path;
     for (int held_out = 0; held_out < 2; held_out++) {
         snprintf(path, sizeof path, "%s/%s", t.dir, held_out ? "demo_test.csv" : "demo_train.csv");
-        pvi_matrix *m = dt_load(&t, NULL);
+        pvi_matrix *m = dt_load(&t, NULL); /* as eval reads it */
         PVT_IS(m->domain.n, held_out ? 5000 : 20000);
         PVT_IS(m->domain.p, 6 + 2 + 3 + 5 + 4 + 1);
         double positive = 0, visits[2] = { 0 }, n[2] = { 0 };
@@ -75,9 +76,49 @@ static void loads_and_correlates(void **state)
     dt_close(&t);
 }
 
+/* Stays of patient 1, 2, ... up to n: P0000001, ... */
+static void count(const char *dir, const char *name, int n, int *stays)
+{
+    size_t size;
+    char *text = slurp(dir, name, &size);
+    for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+        PVT_IS(line[1], 'P');
+        const long who = strtol(line + 2, NULL, 10);
+        PVT_TRUE(who >= 1 && who <= n);
+        stays[who - 1]++;
+    }
+    free(text);
+}
+
+static void patients_come_back(void **state)
+{
+    (void)state;
+    enum { ROWS = 3000, HELD_OUT = 500 };
+    static int train[ROWS + HELD_OUT], test[ROWS + HELD_OUT];
+    dt t;
+    dt_open(&t);
+    PVT_OK(pv_demo_data(t.ctx, t.dir, 5, ROWS, HELD_OUT));
+    count(t.dir, "demo_train.csv", ROWS + HELD_OUT, train);
+    count(t.dir, "demo_test.csv", ROWS + HELD_OUT, test);
+    int patients = 0, several = 0, both = 0, most = 0;
+    for (int i = 0; i < ROWS + HELD_OUT; i++) {
+        patients += train[i] > 0;
+        several += train[i] > 1;
+        both += train[i] > 0 && test[i] > 0;
+        most = train[i] > most ? train[i] : most;
+    }
+    PVT_IS(both, 0);
+    PVT_TRUE(several > patients / 3 && most > 8 && most <= 12);
+    char *schema = slurp(t.dir, "demo.schema.json", &(size_t) { 0 });
+    PVT_TRUE(strstr(schema, "\"type\": \"person\"") != NULL && strstr(schema, "\"rows\": 8") != NULL);
+    free(schema);
+    remove_all(t.dir);
+    dt_close(&t);
+}
+
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(same_seed_same_bytes),
-                                      cmocka_unit_test(loads_and_correlates) };
+    const struct CMUnitTest all[] = { cmocka_unit_test(same_seed_same_bytes), cmocka_unit_test(loads_and_correlates),
+                                      cmocka_unit_test(patients_come_back) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,22 +1,8 @@
 /* test_metrics.c - AUC against all pairs, every metric against its definition, bad input, failing memory. */
+#include "ctxtest.h"
 #include "core/core.h"
 #include "eval/eval.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "alloctest.h"
 
 /* Every positive against every negative. */
 static double auc_of_pairs(int64_t n, const float *score, const uint8_t *positive)
@@ -79,7 +65,7 @@ static void binary_metrics_by_hand(void **state)
     const float y[6] = { 1, 1, -1, -1, -1, 1 };
     const pv_domain dom = { .classes = 2 };
     pvi_metrics m;
-    PVT_OK(pvi_metrics_compute(ctx, &dom, 6, score, y, &m));
+    PVT_OK(pvi_metrics_compute(ctx, &dom, 6, score, y, 0.0, &m));
     PVT_NEAR(m.accuracy, 4.0 / 6.0, 1e-15);
     PVT_NEAR(m.majority, 0.5, 0);
     PVT_IS(m.confusion[0], 2); /* true -1, said -1 */
@@ -101,6 +87,14 @@ static void binary_metrics_by_hand(void **state)
     PVT_NEAR(m.bins[8].predicted, 1.0 / (1.0 + exp(-2.0)), 1e-15);
     PVT_TRUE(isnan(m.bins[1].observed));
     pvi_metrics_free(ctx, &m);
+    PVT_OK(pvi_metrics_compute(ctx, &dom, 6, score, y, -2.0, &m)); /* another cut decides, and changes nothing else */
+    PVT_IS(m.confusion[0], 1);
+    PVT_IS(m.confusion[1], 2);
+    PVT_IS(m.confusion[2], 0);
+    PVT_IS(m.confusion[3], 3);
+    PVT_NEAR(m.recall, 1.0, 0);
+    PVT_NEAR(m.log_loss, loss, 1e-15);
+    pvi_metrics_free(ctx, &m);
 }
 
 static void huge_margins_stay_finite(void **state)
@@ -109,14 +103,14 @@ static void huge_margins_stay_finite(void **state)
     const float score[4] = { 1e6f, -1e6f, 3e38f, -3e38f }, y[4] = { 1, -1, -1, 1 };
     const pv_domain dom = { .classes = 2 };
     pvi_metrics m;
-    PVT_OK(pvi_metrics_compute(ctx, &dom, 4, score, y, &m));
+    PVT_OK(pvi_metrics_compute(ctx, &dom, 4, score, y, 0.0, &m));
     PVT_REL(m.log_loss, ((double)score[2] - (double)score[3]) / 4.0, 1e-12);
     PVT_NEAR(m.calibration_error, 0.5, 1e-15);
     pvi_metrics_free(ctx, &m);
 
     const float logits[6] = { 3e38f, 0.0f, -3e38f, -1e6f, 1e6f, 0.0f }, label[2] = { 0, 1 };
     const pv_domain three = { .classes = 3 };
-    PVT_OK(pvi_metrics_compute(ctx, &three, 2, logits, label, &m));
+    PVT_OK(pvi_metrics_compute(ctx, &three, 2, logits, label, 0.0, &m));
     PVT_NEAR(m.log_loss, 0.0, 0);
     PVT_NEAR(m.accuracy, 1.0, 0);
     pvi_metrics_free(ctx, &m);
@@ -142,7 +136,7 @@ static void many_classes_match_the_definition(void **state)
     }
     const pv_domain dom = { .classes = K };
     pvi_metrics m;
-    PVT_OK(pvi_metrics_compute(ctx, &dom, N, score, y, &m));
+    PVT_OK(pvi_metrics_compute(ctx, &dom, N, score, y, 0.0, &m));
 
     double loss = 0.0, right = 0.0, auc = 0.0, gap = 0.0;
     double said[10] = { 0 }, was[10] = { 0 };
@@ -180,14 +174,14 @@ static void real_labels_match_the_definition(void **state)
     const float z[4] = { 1, 2, 3, 4 }, y[4] = { 1, 1, 5, 4 }, flat[4] = { 2, 2, 2, 2 };
     const pv_domain dom = { .classes = 0 };
     pvi_metrics m;
-    PVT_OK(pvi_metrics_compute(ctx, &dom, 4, z, y, &m));
+    PVT_OK(pvi_metrics_compute(ctx, &dom, 4, z, y, 0.0, &m));
     PVT_NEAR(m.rmse, sqrt(5.0 / 4.0), 1e-15);
     PVT_NEAR(m.mae, 0.75, 1e-15);
     const double mean = 11.0 / 4.0,
                  spread = 2 * (1 - mean) * (1 - mean) + (5 - mean) * (5 - mean) + (4 - mean) * (4 - mean);
     PVT_NEAR(m.r2, 1.0 - 5.0 / spread, 1e-15);
     PVT_TRUE(isnan(m.accuracy) && isnan(m.auc) && !m.confusion);
-    PVT_OK(pvi_metrics_compute(ctx, &dom, 4, z, flat, &m));
+    PVT_OK(pvi_metrics_compute(ctx, &dom, 4, z, flat, 0.0, &m));
     PVT_TRUE(isnan(m.r2));
 }
 
@@ -197,7 +191,7 @@ static void one_sided_labels_have_no_auc(void **state)
     const float score[2] = { -1, -2 }, y[2] = { -1, -1 };
     const pv_domain dom = { .classes = 2 };
     pvi_metrics m;
-    PVT_OK(pvi_metrics_compute(ctx, &dom, 2, score, y, &m));
+    PVT_OK(pvi_metrics_compute(ctx, &dom, 2, score, y, 0.0, &m));
     PVT_TRUE(isnan(m.auc) && isnan(m.precision) && isnan(m.recall) && isnan(m.f1));
     PVT_NEAR(m.accuracy, 1.0, 0);
     pvi_metrics_free(ctx, &m);
@@ -210,25 +204,25 @@ static void bad_input_is_refused(void **state)
     const float y[3] = { 1, -1, 1 }, zero[3] = { 1, 0, 1 }, nan_y[3] = { NAN, 1, 1 };
     pv_domain dom = { .classes = 2 };
     pvi_metrics m;
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 0, score, y, &m), PV_E_ARG);
-    PVT_IS(pvi_metrics_compute(ctx, &dom, -1, score, y, &m), PV_E_ARG);
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, nan_score, y, &m), PV_E_NUMERIC);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 0, score, y, 0.0, &m), PV_E_ARG);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, -1, score, y, 0.0, &m), PV_E_ARG);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, nan_score, y, 0.0, &m), PV_E_NUMERIC);
     assert_string_equal(pv_ctx_errmsg(ctx), "row 2: the model's score is not a finite number");
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, inf_score, y, &m), PV_E_NUMERIC);
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, score, zero, &m), PV_E_ARG);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, inf_score, y, 0.0, &m), PV_E_NUMERIC);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, score, zero, 0.0, &m), PV_E_ARG);
     assert_string_equal(pv_ctx_errmsg(ctx), "row 2: label 0 is not one of the 2 classes");
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, score, nan_y, &m), PV_E_ARG);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, score, nan_y, 0.0, &m), PV_E_ARG);
     dom.classes = 3;
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 1, score, y + 1, &m), PV_E_ARG); /* -1 */
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 1, score, y + 1, 0.0, &m), PV_E_ARG); /* -1 */
     const float three = 3, half = 0.5;
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 1, score, &three, &m), PV_E_ARG);
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 1, score, &half, &m), PV_E_ARG);
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 1, nan_score, zero, &m), PV_E_NUMERIC);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 1, score, &three, 0.0, &m), PV_E_ARG);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 1, score, &half, 0.0, &m), PV_E_ARG);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 1, nan_score, zero, 0.0, &m), PV_E_NUMERIC);
     dom.classes = 1;
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, score, y, &m), PV_E_ARG);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, score, y, 0.0, &m), PV_E_ARG);
     dom.classes = 0;
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, score, nan_y, &m), PV_E_ARG);
-    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, nan_score, y, &m), PV_E_NUMERIC);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, score, nan_y, 0.0, &m), PV_E_ARG);
+    PVT_IS(pvi_metrics_compute(ctx, &dom, 3, nan_score, y, 0.0, &m), PV_E_NUMERIC);
 }
 
 static void json_has_the_fields(void **state)
@@ -240,7 +234,7 @@ static void json_has_the_fields(void **state)
     pvi_str out = { .ctx = ctx };
     pvi_jw w = { .out = &out };
     pvi_jw_open(&w, NULL, '{');
-    PVT_OK(pvi_metrics_json(ctx, &dom, names, 4, score, y, &w));
+    PVT_OK(pvi_metrics_json(ctx, &dom, names, 4, score, y, 0.0, &w));
     pvi_jw_close(&w, '}');
     pv_arena *a = pvi_arena_create(ctx);
     pvi_json *v;
@@ -257,7 +251,7 @@ static void json_has_the_fields(void **state)
     w = (pvi_jw) { .out = &out };
     out = (pvi_str) { .ctx = ctx };
     pvi_jw_open(&w, NULL, '{');
-    PVT_OK(pvi_metrics_json(ctx, &dom, NULL, 1, score, one, &w));
+    PVT_OK(pvi_metrics_json(ctx, &dom, NULL, 1, score, one, 0.0, &w));
     pvi_jw_close(&w, '}');
     assert_non_null(strstr(out.s, "\"auc\":null"));
     assert_non_null(strstr(out.s, "[\"-1\",\"+1\"]"));
@@ -266,39 +260,19 @@ static void json_has_the_fields(void **state)
 }
 
 /* ---- the k-th allocation fails: PV_E_NOMEM, and everything is given back ------------------------- */
-typedef struct meter {
-    int left;
-    long live;
-} meter;
-
-static void *get(void *self, size_t n)
-{
-    meter *m = self;
-    if (m->left-- <= 0) return NULL;
-    m->live++;
-    return malloc(n);
-}
-
-static void put(void *self, void *p)
-{
-    ((meter *)self)->live--;
-    free(p);
-}
-
 static void failing_memory_is_reported(void **state)
 {
     (void)state;
     const float score[6] = { 1, 2, 3, 3, 2, 1 }, two[6] = { 1, -1, 1, 1, -1, 1 }, k[2] = { 0, 1 };
     for (int64_t classes = 2; classes <= 3; classes++)
         for (int allowed = 0;; allowed++) {
-            meter m = { .left = 1 };
-            const pv_alloc alloc = { get, put, &m };
-            pv_ctx *c;
-            PVT_OK(pv_ctx_create(&alloc, &c));
+            pvt_memory m = { 0 };
+            pv_ctx *c = pvt_counted(&m);
             m.left = allowed;
             const pv_domain dom = { .classes = classes };
             pvi_metrics r;
-            const pv_status s = pvi_metrics_compute(c, &dom, classes == 2 ? 6 : 2, score, classes == 2 ? two : k, &r);
+            const pv_status s =
+                pvi_metrics_compute(c, &dom, classes == 2 ? 6 : 2, score, classes == 2 ? two : k, 0.0, &r);
             if (s == PV_OK) pvi_metrics_free(c, &r);
             else PVT_IS(s, PV_E_NOMEM);
             PVT_IS(m.live, 1); /* the context itself */

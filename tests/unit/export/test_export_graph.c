@@ -44,6 +44,7 @@ static void train(const char *rows, const char *settings)
     PVT_OK(pv_plan_set(plan, "data.path", t.path));
     PVT_OK(pv_plan_set(plan, "data.key_path", t.key));
     if (rows == table) PVT_OK(pv_plan_set(plan, "data.schema", t.schema));
+    PVT_OK(pv_plan_set(plan, "data.curves", "off"));
     PVT_OK(pv_plan_set(plan, "budget.epsilon", "8"));
     PVT_OK(pv_plan_set(plan, "budget.delta", "1e-3"));
     PVT_OK(pv_plan_set(plan, "optimizer.steps", "2"));
@@ -252,6 +253,9 @@ static void infer(const field *node, const char *op, value *out)
         window(node, get(node, 1), out);
     } else if (strcmp(op, "MaxPool") == 0 || strcmp(op, "AveragePool") == 0) {
         window(node, NULL, out);
+    } else if (strcmp(op, "LRN") == 0) { /* over channels */
+        PVT_CHECK(x->rank == 4, "LRN on rank %d", x->rank);
+        *out = *x;
     } else if (strcmp(op, "Reshape") == 0) {
         reshape(node, out);
     } else if (strcmp(op, "Flatten") == 0) {
@@ -348,7 +352,9 @@ static void ranks_of_images(void **state)
         "model=cnn model.layers=conv4x3,groupnorm2,pool2,dense6,groupnorm2,gelu,dense",
         "model=cnn model.layers=pool3,groupnorm1,conv4x1,groupnorm2,tanh,dense",
         "model=cnn model.layers=flatten,conv3x1,relu,dense",
-        "model=cnn model.layers=avgpool2s1,flatten,groupnorm2,dense"
+        "model=cnn model.layers=avgpool2s1,flatten,groupnorm2,dense",
+        "model=cnn model.layers=conv4x3same,pool3s2same,lrn1,sigmoid,avgpool3s2same,dense",
+        "model=cnn model.layers=lrn1,dense4,sigmoid,dense"
     };
     char settings[256];
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {

@@ -1,22 +1,7 @@
 /* test_kernels.c - every instruction set: the same stream, doubles inside the certified error, the same draws. */
 #include "mech/exact.h"
 #include "mech/kernel.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "ctxtest.h"
 
 #define FOR_EACH_ISA(k)                                                                                              \
     for (int isa_ = PVI_ISA_BASE; isa_ <= (int)pvi_isa(); isa_++)                                                    \

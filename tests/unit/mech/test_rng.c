@@ -1,4 +1,5 @@
 /* test_rng.c - the source of randomness: stream, ranges, fork, wiping, refusal without entropy. */
+#include "ctxtest.h"
 #include "mech/mech.h"
 #include "aborttest.h"
 
@@ -9,21 +10,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

@@ -126,10 +126,19 @@ static void ratios_of_noise(void **state)
     PVT_TRUE(pvi_normal_close(NAN, 0x1p30, 1e6).kappa == INFINITY);
 }
 
+static void chosen_by_name(void **state)
+{
+    static const pvi_sampler_ops *const want[] = { NULL, &pvi_full, &pvi_poisson, &pvi_fixed, &pvi_cyclic };
+    (void)state;
+    for (int i = 0; i < 5; i++) PVT_TRUE(pvi_sampler_chosen(i) == want[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(ascending_and_in_range),
-                                      cmocka_unit_test(cyclic_covers_each_row_once), cmocka_unit_test(distances),
-                                      cmocka_unit_test(ratios_of_samples), cmocka_unit_test(ratios_of_noise) };
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(ascending_and_in_range),      cmocka_unit_test(chosen_by_name),
+        cmocka_unit_test(cyclic_covers_each_row_once), cmocka_unit_test(distances),
+        cmocka_unit_test(ratios_of_samples),           cmocka_unit_test(ratios_of_noise)
+    };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -1,35 +1,22 @@
 /* test_glm.c - the GLM model on every instruction set against plain double loops. */
+#include "arenatest.h"
 #include "modeltest.h"
 
 extern const pv_model_ops pv_model_glm;
-extern const pv_loss_ops pv_loss_logistic, pv_loss_squared;
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    arena = pvi_arena_create(ctx);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
+extern const pv_loss_ops pv_loss_logistic, pv_loss_squared, pv_loss_weighted;
+static const double uneven[2] = {
+    3, 0.2
+}; /* class_weight, prevalence of pv_loss_weighted: +1 counts 12 times as much */
 
 static double slope(const pv_loss_ops *loss, double dot, double y)
 {
+    if (loss == &pv_loss_weighted) return slope(&pv_loss_logistic, dot, y) / (y > 0 ? 1 : 12);
     return loss == &pv_loss_logistic ? -y / (1 + exp(y * dot)) : dot - y;
 }
 
 static double loss_value(const pv_loss_ops *loss, double dot, double y)
 {
+    if (loss == &pv_loss_weighted) return loss_value(&pv_loss_logistic, dot, y) / (y > 0 ? 1 : 12);
     return loss == &pv_loss_logistic ? log1p(exp(-y * dot)) : (dot - y) * (dot - y) / 2;
 }
 
@@ -43,7 +30,8 @@ typedef struct fixture {
 
 static fixture start(const mt_rows *t, const pv_loss_ops *loss, int isa, uint64_t seed)
 {
-    fixture f = { .cfg = { loss, NULL }, .dom = { .n = t->n, .p = t->p, .row_norm = 10 } };
+    fixture f = { .cfg = { loss, loss == &pv_loss_weighted ? uneven : NULL },
+                  .dom = { .n = t->n, .p = t->p, .row_norm = 10 } };
     f.w = malloc((size_t)t->p * sizeof *f.w);
     for (int64_t j = 0; j < t->p; j++) f.w[j] = pvt_normal(&seed);
     PVT_OK(pv_model_glm.begin(&f.st, &f.cfg, &f.dom, f.w, 0, arena));
@@ -93,9 +81,10 @@ static void shapes(void **state)
         const int64_t q = p == 71 ? 784 : p == 72 ? 1030 : p;
         const int64_t n = rows[p % 8];
         for (int isa = 0; isa <= (int)pvi_isa(); isa++)
-            for (int l = 0; l < 2; l++) {
-                const pv_loss_ops *loss = l ? &pv_loss_squared : &pv_loss_logistic;
-                mt_rows t = mt_make((uint64_t)p, n, q, 2, l ? 0 : 2);
+            for (int l = 0; l < 3; l++) {
+                const pv_loss_ops *const losses[] = { &pv_loss_logistic, &pv_loss_squared, &pv_loss_weighted },
+                                         *const loss = losses[l];
+                mt_rows t = mt_make((uint64_t)p, n, q, 2, l == 1 ? 0 : 2);
                 fixture f = start(&t, loss, isa, (uint64_t)p + 99);
                 for (int how = 0; how < 4; how++) {
                     const pv_rows v = mt_view(&t, how & 1, how & 2);

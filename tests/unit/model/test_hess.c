@@ -1,31 +1,13 @@
 /* test_hess.c - second derivatives: packed sums of every loss against plain double loops with their clip, rounding
  * and order; the curvature of softmax against the
  * plain formula. */
+#include "arenatest.h"
 #include "modeltest.h"
 
 extern const pv_model_ops pv_model_glm;
 
 enum { N = 90, P = 37 };
 static const float MARK = 0x1p-2f;
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    arena = pvi_arena_create(ctx);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 typedef struct fixture {
     pvi_glm_cfg cfg;

@@ -1,25 +1,7 @@
 /* test_net.c - gradients of networks against differences, clipped sums against one example at a time. */
+#include "arenatest.h"
 #include "model/net_run.h"
 #include "nettest.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    arena = pvi_arena_create(ctx);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 static double distance(const float *g, const double *want, int64_t d, double *size)
 {
@@ -40,11 +22,12 @@ static void check_clipped(nt_net *f, const double *rows, bool dense, const char 
     const size_t d = (size_t)f->d;
     float *g = malloc(d * sizeof *g);
     double *want = malloc(d * sizeof *want), *one = malloc(d * sizeof *one), size;
-    for (int mode = 0; mode < 3; mode++)
+    for (int mode = 0; mode < 4; mode++) /* the last: layer by layer, with a norm for each */
         for (int k = 0; k < 4; k++) {
             int64_t bad = 0;
             const pv_rows v = mt_view(&f->t, dense, false);
-            f->cfg.clipping = mode;
+            nt_clips(f, ctx, mode == 3);
+            if (mode < 3) f->cfg.clipping = mode;
             memset(g, 0, d * sizeof *g);
             memset(want, 0, d * sizeof *want);
             f->ops->grad_sum(f->st, &f->cfg, &v, clips[k], g, &bad, f->scratch);
@@ -58,7 +41,7 @@ static void check_clipped(nt_net *f, const double *rows, bool dense, const char 
                       size);
             PVT_IS(bad, 0);
         }
-    f->cfg.clipping = PVI_CLIP_FLAT;
+    nt_clips(f, ctx, false);
     free(g), free(want), free(one);
 }
 
@@ -138,6 +121,40 @@ static void gradients_of_layers(void **state)
     check_net("flatten,dense4,tanh,tanh,relu,dense", 3, 3, 2, 2, 0);
     check_net("conv2x1,relu,relu,conv3x2,tanh,pool2,tanh,dense", 5, 5, 1, 0, 0);
     check_net("groupnorm2,conv2x3same,pool2s1,pool2,gelu,dense", 6, 6, 2, 3, 0);
+    check_net("dense9,sigmoid,dense17,groupnorm1,sigmoid,dense", 0, 0, 9, 3, 0);
+    check_net("conv4x3,sigmoid,pool2,sigmoid,sigmoid,dense", 7, 7, 2, 3, 2);
+    check_net("conv5x2same,relu,pool3s2same,conv3x3,avgpool2s1same,dense", 8, 7, 2, 3, 0);
+    check_net("pool3s2same,conv17x2,avgpool3s2same,tanh,dense", 8, 9, 3, 3, 0);
+    check_net("avgpool4s3same,conv3x1same,pool9s2same,gelu,dense", 8, 8, 2, 3, 0);
+    check_net("conv6x3,lrn1,relu,lrn2,dense", 6, 6, 2, 3, 0);
+    check_net("conv19x3same,lrn4,pool3s2same,relu,conv5x2,lrn9,flatten,dense7,sigmoid,dense", 6, 5, 2, 3, 0);
+    check_net("lrn1,conv3x2,lrn1,tanh,dense", 5, 5, 3, 0, 0);
+}
+
+/* With values so large that the normalisation is more than a small correction. */
+static void strong_responses(void **state)
+{
+    (void)state;
+    nt_net f;
+    nt_make(&f, ctx, arena, "cnn", "conv21x3,lrn4,conv6x2,lrn2,dense", 5, 5, 2, 3, 4, 7);
+    double *want = malloc(sizeof *want * (size_t)f.d), size;
+    float *g = malloc(sizeof *g * (size_t)f.d);
+    for (int64_t j = 0; j < f.cfg.net.layer[2].weights; j++) f.w[j] = (double)(float)(30 * f.w[j]);
+    for (int64_t j = f.cfg.net.layer[4].weights; j < f.d; j++) f.w[j] = (double)(float)(0.01 * f.w[j]);
+    nt_begin(&f, arena);
+    for (int64_t r = 0; r < 4; r++) {
+        pv_rows v = mt_view(&f.t, true, false);
+        int64_t bad = 0;
+        nt_gradient(&f, r, want);
+        memset(g, 0, sizeof *g * (size_t)f.d);
+        v.pick = &r, v.n = 1;
+        f.ops->grad_sum(f.st, &f.cfg, &v, INFINITY, g, &bad, f.scratch);
+        const double diff = distance(g, want, f.d, &size);
+        PVT_CHECK(diff <= 1e-5 * size, "row %lld off by %.3g of %.3g", (long long)r, diff, size);
+    }
+    check_value(&f, "strong responses");
+    free(want), free(g);
+    nt_free(&f);
 }
 
 /* Along random directions, and one example at a time against a group larger than a micro-batch. */
@@ -183,6 +200,7 @@ static void presets(void **state)
     (void)state;
     check_preset("mnist-cnn", 28, 1, 75);
     check_preset("cifar-cnn", 32, 3, 3);
+    check_preset("cifar-tutorial", 32, 3, 3);
 }
 
 /* Bytes with their gains against the floats they stand for, bit by bit. */
@@ -319,13 +337,59 @@ static void start_is_public(void **state)
     for (int64_t j = 0; j < l->n_weights; j++) square += a[l->weights + j] * a[l->weights + j] / (double)l->n_weights;
     PVT_CHECK(fabs(square * 128 - 1) < 0.05, "variance %g instead of 1/128", square);
     for (int64_t j = 0; j < l->n_biases; j++) PVT_TRUE(a[l->biases + j] == 0);
-    int64_t sizes[8], sum = 0;
+    pv_tensor part[8];
+    int64_t sum = 0;
     PVT_IS(f.ops->tensors(&f.cfg, &f.dom, NULL), 8);
-    f.ops->tensors(&f.cfg, &f.dom, sizes);
-    for (int k = 0; k < 8; k++) sum += sizes[k];
+    f.ops->tensors(&f.cfg, &f.dom, part);
+    for (int k = 0; k < 8; k++) {
+        sum += part[k].size;
+        PVT_IS(part[k].size, part[k].pixels * part[k].channels * part[k].units);
+    }
     PVT_IS(sum, 26010);
-    PVT_IS(sizes[2], 8192);
+    PVT_TRUE(part[2].size == 8192 && part[2].pixels == 16 && part[2].channels == 16 && part[2].units == 32);
+    PVT_TRUE(part[4].pixels == 16 && part[4].channels == 32 && part[4].units == 32); /* the image before flatten */
+    PVT_TRUE(part[6].pixels == 1 && part[6].channels == 32 && part[6].units == 10);
     free(a), free(b);
+    nt_free(&f);
+}
+
+/* What is promised of all layers together is the root of the squares; where clip says less, all are scaled. */
+static void norms_of_layers(void **state)
+{
+    (void)state;
+    nt_net f;
+    nt_make(&f, ctx, arena, "mlp", "dense6,relu,dense5,relu,dense", 0, 0, 9, 3, 8, 2);
+    double G, L;
+    f.ops->constants(&f.cfg, &f.dom, &G, &L);
+    PVT_TRUE(G == INFINITY);
+    f.cfg.clipping = PVI_CLIP_LAYER;
+    f.cfg.clips = (pv_numbers) { 3, { 0.002, 0.003, 0.006 } };
+    PVT_OK(f.ops->open(&f.cfg, &f.dom, ctx));
+    f.ops->constants(&f.cfg, &f.dom, &G, &L);
+    PVT_REL(G, 0.007, 1e-15);
+    float *g = calloc((size_t)f.d, sizeof *g);
+    int64_t bad = 0, row = 3;
+    pv_rows v = mt_view(&f.t, true, false);
+    v.pick = &row, v.n = 1;
+    for (int k = 0; k < 2; k++) {
+        memset(g, 0, sizeof *g * (size_t)f.d);
+        f.ops->grad_sum(f.st, &f.cfg, &v, k ? G / 2 : G, g, &bad, f.scratch);
+        for (int64_t i = 0, part = 0; i < f.cfg.net.n; i++) {
+            const pvi_layer *l = &f.cfg.net.layer[i];
+            double own = 0;
+            if (!l->n_weights) continue;
+            for (int64_t j = 0; j < l->n_weights + l->n_biases; j++) own += pow((double)g[l->weights + j], 2);
+            PVT_REL(sqrt(own), f.cfg.clips.v[part] / (k ? 2 : 1), 1e-6); /* every layer is at its norm */
+            part++;
+        }
+    }
+    f.cfg.clips.n = 2;
+    PVT_IS(f.ops->open(&f.cfg, &f.dom, ctx), PV_E_PARAM);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "model.clips has 2 norms, and the network has 3 layers"));
+    f.cfg.clips.n = 3, f.cfg.clipping = PVI_CLIP_FLAT;
+    PVT_IS(f.ops->open(&f.cfg, &f.dom, ctx), PV_E_PARAM);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "add model.clipping=layer"));
+    free(g);
     nt_free(&f);
 }
 
@@ -352,11 +416,13 @@ static void misfits(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = { cmocka_unit_test(gradients_of_layers),
+                                      cmocka_unit_test(strong_responses),
                                       cmocka_unit_test(presets),
                                       cmocka_unit_test(views_are_averaged_before_clipping),
                                       cmocka_unit_test(views_are_public),
                                       cmocka_unit_test(bytes_are_the_same_floats),
                                       cmocka_unit_test(start_is_public),
+                                      cmocka_unit_test(norms_of_layers),
                                       cmocka_unit_test(misfits) };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -1,21 +1,6 @@
 /* test_net_parse.c - what descriptions of networks mean, and how wrong ones are refused. */
 #include "model/net.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "ctxtest.h"
 
 static const char tutorial[] = "conv16x8s2same,relu,pool2s1,conv32x4s2valid,relu,pool2s1,flatten,dense32,relu,dense";
 
@@ -68,6 +53,28 @@ static void spellings(void **state)
     is_shape(n.layer[2].out, 2, 2, 4);
 }
 
+/* The TensorFlow tutorial's network for CIFAR-10, on its crops of 24 x 24 and on whole images. */
+static void cifar_tutorial(void **state)
+{
+    (void)state;
+    const pv_model_ops *m = (const pv_model_ops *)(const void *)pv_find(PV_KIND_model, "cifar-tutorial");
+    pvi_net_cfg c = { 0 };
+    pvi_net n;
+    pvi_param_defaults(m->head.params, &c);
+    PVT_OK(pvi_net_parse(ctx, c.layers, &n));
+    PVT_OK(pvi_net_shape(ctx, &n, (pvi_hwc) { 24, 24, 3 }, 10));
+    is_shape(n.layer[0].out, 24, 24, 64);
+    is_shape(n.layer[2].out, 12, 12, 64);
+    is_shape(n.layer[3].out, 12, 12, 64);
+    is_shape(n.layer[7].out, 6, 6, 64);
+    PVT_TRUE(n.layer[2].pad_top == 0 && n.layer[2].pad_bottom == 1); /* 11 strides of 2 and a window of 3: 25 */
+    PVT_TRUE(n.layer[3].kind == PVI_LAYER_LRN && n.layer[3].radius == 4);
+    PVT_IS(n.d, 4864 + 102464 + 885120 + 73920 + 1930);
+    PVT_OK(pvi_net_parse(ctx, c.layers, &n));
+    PVT_OK(pvi_net_shape(ctx, &n, (pvi_hwc) { 32, 32, 3 }, 10));
+    PVT_IS(n.d, 1756426);
+}
+
 /* An even kernel pads more behind than in front, an uncovered rest of the stride needs nothing. */
 static void padding(void **state)
 {
@@ -106,6 +113,12 @@ static void refused(void **state)
     refuses("conv4x3s1samee", "\"e\" is not understood");
     refuses("conv4x99999999999999999999", "conv16x8s2same");
     refuses("pool", "pool2s1");
+    refuses("pool2s1samee", "\"e\" is not understood");
+    refuses("dropout,dense", "leave it out");
+    refuses("dropout0.5,dense", "depend on that draw");
+    refuses("lrn,dense", "lrn4");
+    refuses("dense4,lrn4,dense", "before the first dense");
+    refuses("sigmod,dense", "did you mean sigmoid");
     refuses("pool2s0", "pool2s1");
     refuses("dense3x", "\"x\" is not understood");
     refuses("densex", "no such layer");
@@ -127,7 +140,8 @@ static void refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(tutorial_network), cmocka_unit_test(spellings),
-                                      cmocka_unit_test(padding), cmocka_unit_test(refused) };
+    const struct CMUnitTest all[] = { cmocka_unit_test(tutorial_network), cmocka_unit_test(cifar_tutorial),
+                                      cmocka_unit_test(spellings), cmocka_unit_test(padding),
+                                      cmocka_unit_test(refused) };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -1,26 +1,8 @@
 /* test_softmax.c - the softmax model on every instruction set against plain double loops. */
+#include "arenatest.h"
 #include "modeltest.h"
 
 extern const pv_model_ops pv_model_softmax;
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    arena = pvi_arena_create(ctx);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 typedef struct fixture {
     pvi_softmax_state st;

@@ -1,26 +1,8 @@
 /* test_split.c - the split network: every closed form against a minimiser that knows only the objective, and the
  * gradient sum against the definitions, one row at a time in double. */
+#include "arenatest.h"
 #include "model/split.h"
 #include "nettest.h"
-
-static pv_ctx *ctx;
-static pv_arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
-    arena = pvi_arena_create(ctx);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pvi_arena_free(arena);
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 /* ---- kernels: every instruction set against sums in double ---------------------------------------------------- */
 
@@ -347,6 +329,117 @@ static void sum_is_the_definition(void **state)
     }
 }
 
+/* ---- convolutions --------------------------------------------------------------------------------------------- */
+
+/* For every output pixel t, place ab of the kernel and channel within the image: input j of the dense network. */
+#define EACH_TAP(...)                                                                                                \
+    for (int64_t t = 0; t < l->out.h * l->out.w; t++)                                                                \
+        for (int64_t ab = 0; ab < l->kernel * l->kernel; ab++)                                                       \
+            for (int64_t ch = 0; ch < l->in.c; ch++) {                                                               \
+                const int64_t r = t / l->out.w * l->stride + ab / l->kernel - l->pad_top;                            \
+                const int64_t q = t % l->out.w * l->stride + ab % l->kernel - l->pad_left;                           \
+                if (r < 0 || r >= l->in.h || q < 0 || q >= l->in.w) continue;                                        \
+                const int64_t pixel = r * l->in.w + q;                                                               \
+                const int64_t j = first ? ch * l->in.h * l->in.w + pixel : pixel * l->in.c + ch;                     \
+                for (int64_t n = 0; n < l->units; n++) {                                                             \
+                    const int64_t own = l->weights + (ab * l->in.c + ch) * l->units + n;                             \
+                    const int64_t other = m->weights + j * m->units + t * l->units + n;                              \
+                    __VA_ARGS__;                                                                                     \
+                }                                                                                                    \
+            }
+
+/* The dense network that repeats the kernels, layer by layer. */
+static void repeat_kernels(const nt_net *c, nt_net *d)
+{
+    for (int64_t i = 0; i < c->cfg.net.n; i += 2) {
+        const pvi_layer *l = &c->cfg.net.layer[i], *m = &d->cfg.net.layer[i];
+        const bool first = i == 0;
+        if (l->kind == PVI_LAYER_DENSE) {
+            memcpy(d->w + m->weights, c->w + l->weights, sizeof *c->w * (size_t)(l->n_weights + l->n_biases));
+            continue;
+        }
+        memset(d->w + m->weights, 0, sizeof *d->w * (size_t)m->n_weights);
+        EACH_TAP(d->w[other] = c->w[own]);
+        for (int64_t k = 0; k < m->n_biases; k++) d->w[m->biases + k] = c->w[l->biases + k % l->units];
+    }
+    nt_begin(d, arena);
+}
+
+static void fold(const nt_net *c, const nt_net *d, const float *from, double *to)
+{
+    memset(to, 0, sizeof *to * (size_t)c->d);
+    for (int64_t i = 0; i < c->cfg.net.n; i += 2) {
+        const pvi_layer *l = &c->cfg.net.layer[i], *m = &d->cfg.net.layer[i];
+        const bool first = i == 0;
+        for (int64_t k = 0; k < m->n_biases; k++) to[l->biases + k % l->units] += (double)from[m->biases + k];
+        if (l->kind == PVI_LAYER_CONV) EACH_TAP(to[own] += (double)from[other]);
+        for (int64_t k = 0; l->kind == PVI_LAYER_DENSE && k < l->n_weights; k++)
+            to[l->weights + k] = (double)from[m->weights + k];
+    }
+}
+
+static void compare_networks(nt_net *c, nt_net *d, int64_t loss)
+{
+    const pv_rows v = mt_view(&c->t, true, false);
+    float *g = calloc((size_t)c->d, sizeof *g), *wide = calloc((size_t)d->d, sizeof *wide), a[64], b[64];
+    double *want = malloc(sizeof *want * (size_t)c->d), diff = 0, size = 0;
+    int64_t bad = 0;
+    c->cfg.loss = d->cfg.loss = loss;
+    nt_begin(c, arena);
+    nt_begin(d, arena);
+    c->ops->grad_sum(c->st, &c->cfg, &v, INFINITY, g, &bad, c->scratch);
+    d->ops->grad_sum(d->st, &d->cfg, &v, INFINITY, wide, &bad, d->scratch);
+    fold(c, d, wide, want);
+    for (int64_t j = 0; j < c->d; j++) {
+        diff += pow((double)g[j] - want[j], 2);
+        size += want[j] * want[j];
+    }
+    PVT_CHECK(sqrt(diff) <= 1e-5 * sqrt(size), "loss %d: %g of %g", (int)loss, sqrt(diff), sqrt(size));
+    PVT_REL(c->ops->value_sum(c->st, &c->cfg, &v, c->scratch), d->ops->value_sum(d->st, &d->cfg, &v, d->scratch),
+            1e-5);
+    c->ops->predict(c->st, &c->cfg, &v, a, c->scratch);
+    d->ops->predict(d->st, &d->cfg, &v, b, d->scratch);
+    for (int64_t k = 0; k < v.n * 4; k++) PVT_NEAR((double)a[k], (double)b[k], 1e-5);
+    PVT_IS(bad, 0);
+    free(g), free(wide), free(want);
+}
+
+/* (4) of split_conv.c: the whole layer against its kernel. */
+static void compare_norms(const nt_net *c, const nt_net *d)
+{
+    pv_tensor part[6];
+    c->ops->tensors(&c->cfg, &c->dom, part);
+    for (int64_t i = 0; i < 2; i++) {
+        const pvi_layer *l = &c->cfg.net.layer[2 * i], *m = &d->cfg.net.layer[2 * i];
+        const int64_t in = m->n_weights / m->units, taps = l->n_weights / l->units;
+        float *v = calloc((size_t)(pvi_split_pad(m->units) * (in + 2)), sizeof *v);
+        const double all = pvi_spectral_norm(in, m->units, d->w + m->weights, 0, 500, v, v + pvi_split_pad(m->units));
+        memset(v, 0, sizeof *v * (size_t)pvi_split_pad(m->units));
+        const double one =
+            pvi_spectral_norm(taps, l->units, c->w + l->weights, 0, 500, v, v + pvi_split_pad(l->units));
+        PVT_CHECK(all <= (double)part[2 * i].overlap * one * (1 + 1e-5) && all > 0.3 * one, "%g, %g", all, one);
+        free(v);
+    }
+}
+
+/* A convolution is the dense layer that repeats its kernel: the same scores, and gradients that add up. */
+static void convolutions_repeat_their_kernels(void **state)
+{
+    (void)state;
+    enum { ROWS = 16 };
+    nt_net c, d;
+    nt_make(&c, ctx, arena, "split-mlp", "conv3x3s2same,relu,conv4x2,relu,dense", 5, 6, 2, 4, ROWS, 9);
+    nt_make(&d, ctx, arena, "split-mlp", "dense27,relu,dense16,relu,dense", 5, 6, 2, 4, ROWS, 9);
+    repeat_kernels(&c, &d);
+    compare_networks(&c, &d, 2);
+    compare_networks(&c, &d, 1);
+    c.cfg.radius = d.cfg.radius = 0.8; /* hidden values are longer */
+    compare_networks(&c, &d, 2);
+    compare_norms(&c, &d);
+    nt_free(&c);
+    nt_free(&d);
+}
+
 static void other_networks_are_refused(void **state)
 {
     (void)state;
@@ -365,11 +458,13 @@ static void other_networks_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {
-        cmocka_unit_test(products_are_sums),         cmocka_unit_test(factor_solves),
-        cmocka_unit_test(spectral_norm_is_found),    cmocka_unit_test(lift_is_the_minimiser),
-        cmocka_unit_test(newton_finds_the_prox),     cmocka_unit_test(sum_is_the_definition),
-        cmocka_unit_test(other_networks_are_refused)
-    };
+    const struct CMUnitTest all[] = { cmocka_unit_test(products_are_sums),
+                                      cmocka_unit_test(factor_solves),
+                                      cmocka_unit_test(spectral_norm_is_found),
+                                      cmocka_unit_test(lift_is_the_minimiser),
+                                      cmocka_unit_test(newton_finds_the_prox),
+                                      cmocka_unit_test(sum_is_the_definition),
+                                      cmocka_unit_test(convolutions_repeat_their_kernels),
+                                      cmocka_unit_test(other_networks_are_refused) };
     return cmocka_run_group_tests(all, setup, teardown);
 }

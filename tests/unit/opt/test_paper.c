@@ -1,23 +1,8 @@
 /* test_paper.c - calibration=paper: the papers' formulas, and a refusal for each condition that fails. */
-#include "pvtest.h"
+#include "ctxtest.h"
 #include "privet.h"
 
 #include <math.h>
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
 
 /* "a=b c=d ..." on top of 10,000 rows of 20 features; json is NULL on refusal. */
 static pv_status cost(const char *settings, char **json)
@@ -247,6 +232,38 @@ static void two_sources_of_noise(void **state)
     PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "both set the noise"));
 }
 
+/* Noise on means: sigma = sqrt(512 T ln(5T/delta) ln(2/delta)) G/(n epsilon) for gradients, M sqrt d for G with
+ * Hessians; sums of |S| and |T| rows with bounds G and M sqrt d have multipliers |S| sigma/G and |T| sigma/G.  |S|
+ * and |T| by Theorem 18: G^2 ln(d/0.05)/alpha^2 and M^2 ln(d/0.05)/(alpha rho); logistic: G = 1, M = 1/4, rho =
+ * 1/(6 sqrt 3), d = 21. */
+static void two_samples(void **state)
+{
+    (void)state;
+    const double delta = 1e-5, l = log(21.0 / 0.05), alpha = 0.1, T = 12.0;
+    const double S = ceil(l / (alpha * alpha)), H = ceil(l / 16.0 / (alpha * 0.0962250448649));
+    const double sigma = sqrt(512.0 * T * log(5.0 * T / delta) * log(2.0 / delta)) / (1e4 * 0.5);
+    char *json;
+    static const char by_theorem[] = "optimizer=str2 optimizer.alpha=0.1 optimizer.steps=12 budget.epsilon=0.5 "
+                                     "budget.delta=1e-5";
+    PVT_CHECK(cost(by_theorem, &json) == PV_OK, "%s", pv_ctx_errmsg(ctx));
+    PVT_NEAR(number(json, "batch"), S, 0.0);
+    PVT_NEAR(number(json, "batch_hessian"), H, 0.0);
+    PVT_TRUE(H < S);
+    PVT_REL(number(json, "noise_multiplier"), S * sigma, 1e-9);
+    PVT_REL(number(json, "noise_stddev") / number(json, "sensitivity"), S * sigma, 1e-9);
+    const char *events = strstr(json, "\"events\""), *second = strstr(strstr(events, "\"rate\"") + 1, "\"rate\"");
+    PVT_REL(number(events, "noise_multiplier"), S * sigma, 1e-9);
+    PVT_REL(number(events, "rate"), S / 1e4, 1e-12);
+    PVT_REL(number(second, "noise_multiplier"), H * sigma, 1e-9);
+    PVT_REL(number(second, "rate"), H / 1e4, 1e-12);
+    PVT_TRUE(number(json, "epsilon") < 0.5);
+    pv_string_free(ctx, json);
+    PVT_REL(
+        multiplier("optimizer=str2 optimizer.steps=12 sampler.batch=400 budget.epsilon=0.5 budget.delta=1e-5", 0.5),
+        400.0 * sigma, 1e-9);
+    refused("optimizer=str2 optimizer.alpha=0.02 budget.delta=1e-5", "Theorem 18 of DP-STR asks for |S|");
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -259,6 +276,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(batches, setup, teardown),
         cmocka_unit_test_setup_teardown(conditions_of_batches, setup, teardown),
         cmocka_unit_test_setup_teardown(two_sources_of_noise, setup, teardown),
+        cmocka_unit_test_setup_teardown(two_samples, setup, teardown),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void run(const pvt_table *t, const pair *set, size_t n, double *got)
     PVT_OK(pv_ctx_create(NULL, &ctx));
     PVT_OK(pv_plan_create(ctx, &plan));
     for (size_t i = 0; i < n; i++) PVT_OK(pv_plan_set(plan, set[i][0], set[i][1]));
-    PVT_OK(pvi_run_matrix(plan, &t->m, NULL, NULL, &r));
+    PVT_OK(pvt_run(ctx, plan, t, &r));
     PVT_OK(pv_result_weights(r, got, P, &d));
     pv_result_free(r);
     pv_plan_free(plan);

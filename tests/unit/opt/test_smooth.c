@@ -1,22 +1,7 @@
 /* test_smooth.c - Laplacian smoothing against elimination and against its definition, for every way of cutting. */
 #include "core/core.h"
 #include "opt/smooth.h"
-#include "pvtest.h"
-
-static pv_ctx *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    return pv_ctx_create(NULL, &ctx) != PV_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pv_ctx_free(ctx);
-    return 0;
-}
+#include "ctxtest.h"
 
 /* A x = g by elimination in long double, A the circle's second difference.  d > 2: A = T + u u'/sigma with T
  * tridiagonal, u = (sigma, 0, ..., 0, -sigma)', so x = y - z (u'y)/(sigma + u'z) with T y = g, T z = u. */
@@ -233,27 +218,99 @@ static void noise_power_falls_by_beta(void **state)
     free(g);
 }
 
-/* Tensors are smoothed one by one: nothing leaks across their borders. */
-static void tensors_are_smoothed_on_their_own(void **state)
+enum { Q = 4, C = 3, U = 5, BIAS = 5, IN = 7, OUT = 2, ALL = Q * C * U + BIAS + IN * OUT + OUT };
+static const pv_tensor layers[] = {
+    { Q * C * U, Q, C, U, 0 }, { BIAS, 1, BIAS, 1, 0 }, { IN * OUT, 1, IN, OUT, 0 }, { OUT, 1, OUT, 1, 0 }
+};
+
+static void apply(const pv_problem *p, const pvi_smoothing_cfg *c, double *g)
+{
+    pvi_smoothing s;
+    pv_arena *a = pvi_arena_create(ctx);
+    PVT_OK(pvi_smoothing_check(c, p));
+    PVT_OK(pvi_smoothing_open(&s, c, p, a));
+    pvi_smoothing_apply(&s, p, g);
+    pvi_arena_free(a);
+}
+
+/* g smoothed on a circle of n places, place[k] the k-th of them. */
+static void on_circle(double sigma, int64_t n, const int64_t *place, const double *g, double *out)
+{
+    double v[ALL];
+    pvi_smoother s;
+    pv_arena *a = pvi_arena_create(ctx);
+    PVT_OK(pvi_smooth_open(&s, a, sigma, n));
+    for (int64_t k = 0; k < n; k++) v[k] = g[place[k]];
+    pvi_smooth(&s, v, n);
+    for (int64_t k = 0; k < n; k++) out[place[k]] = v[k];
+    pvi_arena_free(a);
+}
+
+/* Where the weights of the first layer, of the second, and of biases lie, in the order of the circle. */
+static void circles(bool pixels, double sigma0, double sigma1, const double *g, double *out)
+{
+    int64_t place[ALL], n = 0;
+    for (int64_t i = 0; i < (pixels ? U : Q); i++)
+        for (int64_t c = 0; c < C; c++)
+            for (int64_t j = 0; j < (pixels ? Q : U); j++)
+                place[n++] = pixels ? (j * C + c) * U + i : (i * C + c) * U + j;
+    on_circle(sigma0, n, place, g, out);
+    for (n = 0; n < BIAS; n++) place[n] = Q * C * U + n;
+    on_circle(sigma0, n, place, g, out);
+    n = 0;
+    for (int64_t i = 0; i < (pixels ? OUT : IN); i++)
+        for (int64_t j = 0; j < (pixels ? IN : OUT); j++)
+            place[n++] = Q * C * U + BIAS + (pixels ? j * OUT + i : i * OUT + j);
+    on_circle(sigma1, n, place, g, out);
+    for (n = 0; n < OUT; n++) place[n] = ALL - OUT + n;
+    on_circle(sigma1, n, place, g, out);
+}
+
+/* Tensors are smoothed one by one, with the sigma of their layer, in the order that is asked for. */
+static void layers_have_their_sigma_and_order(void **state)
 {
     (void)state;
-    enum { D = 5000 };
-    static const int64_t sizes[] = { 3, 2900, 1, 2096 };
-    const pv_problem p = { .d = D, .tensor = sizes, .tensors = 4 }, whole = { .d = D };
-    double g[D], want[D], all[D];
+    const pv_problem p = { .ctx = ctx, .d = ALL, .outputs = OUT, .tensor = layers, .tensors = 4 };
+    static const pv_numbers several[] = { { 1, { 2.0 } }, { 2, { 2.0, 0.0 } }, { 2, { 0.5, 30.0 } } };
     uint64_t seed = 9;
-    pv_arena *a = pvi_arena_create(ctx);
-    pvi_smoother s;
-    PVT_OK(pvi_smooth_open(&s, a, 2.0, D));
-    fill(g, D, RANDOM, &seed);
-    memcpy(want, g, sizeof g);
-    memcpy(all, g, sizeof g);
-    for (int64_t i = 0, at = 0; i < 4; at += sizes[i++]) pvi_smooth(&s, want + at, sizes[i]);
-    pvi_smooth_tensors(&s, &p, g);
-    assert_memory_equal(g, want, sizeof g);
-    pvi_smooth_tensors(&s, &whole, all);
-    PVT_TRUE(fabs(all[2] - g[2]) > 1e-6);
-    pvi_arena_free(a);
+    for (int k = 0; k < 3; k++)
+        for (int order = 0; order < 3; order++) { /* stored, pixels, units */
+            const pvi_smoothing_cfg c = { several[k], order };
+            double g[ALL], want[ALL];
+            fill(g, ALL, RANDOM, &seed);
+            circles(order == 1, several[k].v[0], several[k].v[several[k].n - 1], g, want);
+            apply(&p, &c, g);
+            for (int j = 0; j < ALL; j++)
+                PVT_CHECK(fabs(g[j] - want[j]) <= 1e-15 * (1 + fabs(want[j])), "sigmas %d, order %d: %g, not %g", k,
+                          order, g[j], want[j]);
+        }
+    const pvi_smoothing_cfg three = { { 3, { 1, 1, 1 } }, 0 };
+    PVT_IS(pvi_smoothing_check(&three, &p), PV_E_PARAM);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "optimizer.smoothing has 3 numbers, and the network has 2 layers"));
+}
+
+/* Weights of a linear model lie class after class: along the columns of a row, as they are. */
+static void linear_models_have_an_order_too(void **state)
+{
+    (void)state;
+    const pv_problem p = { .ctx = ctx, .d = 60, .outputs = 4 };
+    const pvi_smoothing_cfg stored = { { 1, { 3.0 } }, 0 }, pixels = { { 1, { 3.0 } }, 1 },
+                            units = { { 1, { 3.0 } }, 2 };
+    double g[60], a[60], b[60], c[60], want[60];
+    int64_t along[60], across[60];
+    uint64_t seed = 4;
+    fill(g, 60, RANDOM, &seed);
+    for (int64_t k = 0; k < 60; k++) along[k] = k, across[k] = k % 4 * 15 + k / 4;
+    memcpy(a, g, sizeof g), memcpy(b, g, sizeof g), memcpy(c, g, sizeof g);
+    apply(&p, &stored, a), apply(&p, &pixels, b), apply(&p, &units, c);
+    assert_memory_equal(a, b, sizeof a);
+    on_circle(3.0, 60, along, g, want);
+    assert_memory_equal(a, want, sizeof a);
+    on_circle(3.0, 60, across, g, want);
+    assert_memory_equal(c, want, sizeof c);
+    const pvi_smoothing_cfg two = { { 2, { 1, 1 } }, 0 };
+    PVT_IS(pvi_smoothing_check(&two, &p), PV_E_PARAM);
+    PVT_TRUE(strstr(pv_ctx_errmsg(ctx), "the model has no layers"));
 }
 
 static void bad_sigma_is_refused(void **state)
@@ -275,7 +332,7 @@ int main(void)
         cmocka_unit_test(changes_of_method_match_elimination), cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(one_smoother_serves_shorter_vectors), cmocka_unit_test(gamma_and_beta_match_sums_and_tables),
         cmocka_unit_test(noise_power_falls_by_beta),           cmocka_unit_test(bad_sigma_is_refused),
-        cmocka_unit_test(tensors_are_smoothed_on_their_own),
+        cmocka_unit_test(layers_have_their_sigma_and_order),   cmocka_unit_test(linear_models_have_an_order_too),
     };
     return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -201,9 +201,50 @@ static void whole_space_and_bad_input(void **state)
     pv_ctx_free(ctx);
 }
 
+/* Inexact: as many vectors as dimensions give the solution, one the Cauchy point, more never less of a decrease. */
+static void few_vectors(void **state)
+{
+    (void)state;
+    uint64_t seed = 8;
+    for (int n = 0; n < 200; n++) {
+        problem q;
+        double h[MAX], best[MAX], last = 0;
+        make(&seed, 1, &q);
+        pv_ctx *ctx;
+        PVT_OK(pv_ctx_create(NULL, &ctx));
+        pv_arena *a = pvi_arena_create(ctx);
+        pvi_trust exact = { 0 };
+        PVT_OK(pvi_trust_open(&exact, q.d, a));
+        PVT_OK(pvi_trust_solve(&exact, q.H, q.g, q.r, best));
+        for (int64_t k = 1; k <= q.d; k++) {
+            pvi_trust t = { .krylov = k };
+            double value = 0, gHg = 0, g2 = 0, exactly = 0;
+            PVT_OK(pvi_trust_open(&t, q.d, a));
+            PVT_OK(pvi_trust_solve(&t, q.H, q.g, q.r, h));
+            for (int64_t i = 0; i < q.d; i++) {
+                g2 += q.g[i] * q.g[i];
+                value += q.g[i] * h[i];
+                exactly += q.g[i] * best[i];
+                for (int64_t j = 0; j < q.d; j++) {
+                    gHg += q.g[i] * q.H[i * q.d + j] * q.g[j];
+                    value += 0.5 * h[i] * q.H[i * q.d + j] * h[j];
+                    exactly += 0.5 * best[i] * q.H[i * q.d + j] * best[j];
+                }
+            }
+            const double step = fmin(q.r / sqrt(g2), g2 / gHg);
+            if (k == 1) PVT_REL(value, -step * g2 + 0.5 * step * step * gHg, 1e-9);
+            if (k == q.d) PVT_REL(value, exactly, 1e-7);
+            PVT_TRUE(k == 1 || value <= last + 1e-9 * fabs(last));
+            last = value;
+        }
+        pvi_arena_free(a);
+        pv_ctx_free(ctx);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest all[] = { cmocka_unit_test(ten_thousand_problems), cmocka_unit_test(large_problems),
-                                      cmocka_unit_test(whole_space_and_bad_input) };
+    const struct CMUnitTest all[] = { cmocka_unit_test(few_vectors), cmocka_unit_test(ten_thousand_problems),
+                                      cmocka_unit_test(large_problems), cmocka_unit_test(whole_space_and_bad_input) };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
