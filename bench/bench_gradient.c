@@ -7,10 +7,8 @@
  *
  *   bench_gradient [rounds] [rows] [columns] */
 #include "mech/mech.h"
+#include "bench.h"
 #include "model/model.h"
-
-#include <stdlib.h>
-#include <time.h>
 
 extern const pv_model_ops pv_model_glm;
 extern const pv_loss_ops pv_loss_logistic;
@@ -33,17 +31,7 @@ typedef struct job {
 
 static double seconds(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void *get(size_t size)
-{
-    void *p = aligned_alloc(64, (size + 63) / 64 * 64);
-    if (!p) abort();
-    memset(p, 0, size);
-    return p;
+    return clock_seconds(CLOCK_MONOTONIC);
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(PVI_X86)
@@ -97,7 +85,7 @@ static void fill(job *b, pv_arena *a)
 {
     const pv_domain dom = { .n = b->n, .p = b->p, .row_norm = 1, .classes = 2 };
     uint64_t s = 88172645463325252u;
-    double *w = get(sizeof *w * (size_t)b->p);
+    double *w = get_lines(sizeof *w * (size_t)b->p);
     for (int64_t i = 0; i < b->n * b->p; i++) {
         s ^= s << 13, s ^= s >> 7, s ^= s << 17;
         b->x[i] = (float)((double)(s >> 40) * 0x1p-24 - 0.5) / sqrtf((float)b->p);
@@ -109,9 +97,9 @@ static void fill(job *b, pv_arena *a)
     for (int64_t j = 0; j < b->p; j++) w[j] = (double)(j % 7) - 3;
     if (pv_model_glm.begin(&b->st, &b->cfg, &dom, w, 0, a) != PV_OK) abort();
     for (int t = 0; t < MAX_THREADS; t++) {
-        b->thread[t].g = get(sizeof(float) * (size_t)b->p);
-        b->thread[t].acc = get(sizeof(int64_t) * (size_t)b->p);
-        b->thread[t].scratch = get(pv_model_glm.scratch(&b->cfg, &dom, GROUP));
+        b->thread[t].g = get_lines(sizeof(float) * (size_t)b->p);
+        b->thread[t].acc = get_lines(sizeof(int64_t) * (size_t)b->p);
+        b->thread[t].scratch = get_lines(pv_model_glm.scratch(&b->cfg, &dom, GROUP));
     }
     free(w);
 }
@@ -153,14 +141,14 @@ int main(int argc, char **argv)
     b.p = argc > 3 ? atoll(argv[3]) : 54;
     b.cfg = (pvi_glm_cfg) { &pv_loss_logistic, NULL };
     b.spacing = 0x1p-40;
-    b.x = get(sizeof(float) * (size_t)(b.n * b.p));
-    b.y = get(sizeof(float) * (size_t)b.n);
-    b.norm = get(sizeof(float) * (size_t)b.n);
+    b.x = get_lines(sizeof(float) * (size_t)(b.n * b.p));
+    b.y = get_lines(sizeof(float) * (size_t)b.n);
+    b.norm = get_lines(sizeof(float) * (size_t)b.n);
     fill(&b, a);
 
     double *piece[2];
     for (int kind = 0; kind < 2; kind++) {
-        piece[kind] = get(sizeof(double) * (size_t)tasks(&b));
+        piece[kind] = get_lines(sizeof(double) * (size_t)tasks(&b));
         for (int64_t k = 0; k < tasks(&b); k++) piece[kind][k] = INFINITY;
     }
 

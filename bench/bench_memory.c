@@ -4,8 +4,15 @@
  *
  * Prints one line per source, only those whose names begin with `only`: the best of the repeats with and without the
  * digest, GB/s of the first, its ratio to copying the same bytes with memcpy into memory that has not been touched
- * before, and the most memory that the library held at a time, in bytes a row. */
+ * before, and the most memory that the library held at a time, in bytes a row.
+ *
+ * Then ("train") how long training takes on float32 rows that the library reads where they are, beside rows that it
+ * copied (into memory at a line of the cache, in huge pages where the system has them): full batches, and batches of
+ * one row in twenty.  The caller's rows lie in huge or in small pages, at a line of the cache, where malloc puts them
+ * (16 bytes behind one) or 4 bytes behind one; what the page costs and what the place in a line costs stand apart.
+ * Each round takes all of them in turn; printed is the median over the rounds of the ratio to copied rows. */
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "../tests/arrowtest.h"
@@ -269,6 +276,155 @@ static pv_status arrow_i32(bench *b, pv_data **out)
     return arrow(b, "i", b->i32, 4, false, out);
 }
 
+/* ---- training on borrowed rows -------------------------------------------------------------------------------- */
+typedef struct place {
+    const char *name;
+    bool huge;
+    size_t shift; /* bytes behind a line of the cache */
+    char *map;
+    float *x; /* NULL: rows that the library copies */
+    double *took;
+} place;
+
+static size_t map_size(const bench *b)
+{
+    return ((size_t)(b->n * b->p) * 4 + (4u << 20)) >> 21 << 21;
+}
+
+static void lay_out(bench *b, place *p)
+{
+    p->map = mmap(NULL, map_size(b), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p->map == MAP_FAILED) abort();
+    madvise(p->map, map_size(b), p->huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    p->x = (float *)(void *)(((uintptr_t)p->map + (1u << 21) - 1) / (1u << 21) * (1u << 21) + p->shift);
+    memcpy(p->x, b->f32, (size_t)(b->n * b->p) * 4);
+}
+
+static double began, ended;
+static bool note_time(void *user, const char *what, double done, double total, double epsilon)
+{
+    (void)user, (void)epsilon;
+    if (strcmp(what, "training") == 0 && done == 0.0) began = seconds();
+    if (strcmp(what, "training") == 0 && done == total) ended = seconds();
+    return true;
+}
+
+static void must(pv_ctx *ctx, pv_status s)
+{
+    if (s == PV_OK) return;
+    fprintf(stderr, "bench_memory: %s\n", pv_ctx_errmsg(ctx));
+    exit(1);
+}
+
+/* Processor time of the steps alone, without reading, planning and certifying; the weights have this sum. */
+static double train(bench *b, pv_ctx *ctx, const place *p, const char *const *settings, double *sum)
+{
+    pv_plan *plan;
+    pv_data *d;
+    pv_result *r;
+    double w[64];
+    int64_t n;
+    must(ctx, pv_plan_create(ctx, &plan));
+    for (; *settings; settings += 2) must(ctx, pv_plan_set(plan, settings[0], settings[1]));
+    b->fed = 0;
+    if (p->x) must(ctx, pv_data_dense(ctx, p->x, PV_FLOAT32, b->n, b->p, b->p, 1, &d));
+    else must(ctx, pv_data_batches(ctx, feed, b, b->n, b->p, PV_FLOAT32, PV_UINT8, &d));
+    must(ctx, pv_data_labels(d, b->y, PV_UINT8, b->n));
+    must(ctx, pv_plan_run_on(plan, d, &r));
+    must(ctx, pv_result_weights(r, w, 64, &n));
+    *sum = 0.0;
+    for (int64_t k = 0; k < n && k < 64; k++) *sum += w[k];
+    pv_result_free(r);
+    pv_data_free(d);
+    pv_plan_free(plan);
+    return ended - began;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int64_t n)
+{
+    qsort(x, (size_t)n, sizeof *x, by_size);
+    return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
+}
+
+static void train_on(bench *b, pv_ctx *ctx, place *p, int places, const char *what, const char *const *settings)
+{
+    double sum, first = 0.0, *ratio = malloc(sizeof *ratio * (size_t)b->repeats);
+    for (int64_t k = 0; k < b->repeats; k++)
+        for (int i = 0; i < places; i++) {
+            p[i].took[k] = train(b, ctx, &p[i], settings, &sum);
+            if (k == 0 && i == 0) first = sum;
+            if (sum != first) printf("other weights: %s\n", p[i].name);
+        }
+    for (int i = 0; i < places; i++) {
+        for (int64_t k = 0; k < b->repeats; k++) ratio[k] = p[i].took[k] / p[0].took[k];
+        const double of = median(ratio, b->repeats);
+        printf("train, %-14s %-36s %7.4f s  %5.3f of copied\n", what, p[i].name, median(p[i].took, b->repeats), of);
+    }
+    free(ratio);
+}
+
+/* Both ways to read rows: all of them in turn, or one in twenty. */
+static void train_both(bench *b, pv_ctx *ctx, place *p, int places)
+{
+    char batch[24];
+    const char *settings[] = { "model",
+                               "logistic",
+                               "data.labels",
+                               "0,1",
+                               "data.row_norm",
+                               "100",
+                               "data.key_path",
+                               "none",
+                               "run.seed",
+                               "1",
+                               "run.threads",
+                               "1",
+                               "budget.noise_multiplier",
+                               "50",
+                               "optimizer",
+                               "pgd",
+                               "optimizer.steps",
+                               "20",
+                               NULL,
+                               NULL,
+                               NULL };
+    train_on(b, ctx, p, places, "full batch", settings);
+    snprintf(batch, sizeof batch, "%lld", (long long)(b->n / 20));
+    settings[15] = "sgd", settings[17] = "100", settings[18] = "sampler.batch", settings[19] = batch;
+    train_on(b, ctx, p, places, "rows picked", settings);
+}
+
+static void train_all(bench *b)
+{
+    enum { PLACES = 6 };
+    place p[PLACES] = { { .name = "copied" },
+                        { .name = "borrowed, huge pages, line", .huge = true },
+                        { .name = "borrowed, huge pages, line + 16", .huge = true, .shift = 16 },
+                        { .name = "borrowed, small pages, line" },
+                        { .name = "borrowed, small pages, line + 16", .shift = 16 },
+                        { .name = "borrowed, small pages, line + 4", .shift = 4 } };
+    pv_ctx *ctx;
+    if (strncmp("train", b->only, strlen(b->only)) != 0) return;
+    if (pv_ctx_create(NULL, &ctx) != PV_OK) abort();
+    pv_ctx_on_progress(ctx, note_time, NULL);
+    for (int i = 0; i < PLACES; i++) {
+        if (i > 0) lay_out(b, &p[i]);
+        p[i].took = malloc(sizeof *p[i].took * (size_t)b->repeats);
+    }
+    train_both(b, ctx, p, PLACES);
+    for (int i = 0; i < PLACES; i++) {
+        if (p[i].map) munmap(p[i].map, map_size(b));
+        free(p[i].took);
+    }
+    pv_ctx_free(ctx);
+}
+
 /* ---- all ------------------------------------------------------------------------------------------------------- */
 static void make(bench *b)
 {
@@ -324,5 +480,6 @@ int main(int argc, char **argv)
     measure(&b, "Arrow float64, schema, nulls", arrow_f64_nulls, 8 * cells, speed, true);
     measure(&b, "Arrow float32, schema", arrow_f32, 4 * cells, speed, true);
     measure(&b, "Arrow int32, schema", arrow_i32, 4 * cells, speed, true);
+    train_all(&b);
     return 0;
 }

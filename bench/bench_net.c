@@ -6,35 +6,13 @@
  *
  *   bench_net [rounds] [model] */
 #include "model/net_run.h"
-
-#include <stdlib.h>
-#include <time.h>
+#include "bench.h"
 
 enum { ROWS = 4096, GROUP = 64, GROUPS = 4 };
 
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t next(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
-
 static double seconds(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void *get(size_t size)
-{
-    void *p = aligned_alloc(64, (size + 63) / 64 * 64);
-    if (!p) abort();
-    memset(p, 0, size);
-    return p;
+    return clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Multiply-adds of one row, twice: forward, by the weights and (but for the first layer) by the input. */
@@ -99,11 +77,12 @@ int main(int argc, char **argv)
     cfg.augment = 1;
     if (m->open(&cfg, &dom, ctx) != PV_OK) return 1;
     const int64_t d = cfg.net.d;
-    float *x = get(sizeof *x * (size_t)(ROWS * p)), *y = get(sizeof *y * ROWS), *norm = get(sizeof *norm * ROWS);
-    float *g = get(sizeof *g * (size_t)d), sink = 0;
-    double *w = get(sizeof *w * (size_t)d), best[3] = { INFINITY, INFINITY, 0 };
+    float *x = get_lines(sizeof *x * (size_t)(ROWS * p)), *y = get_lines(sizeof *y * ROWS),
+          *norm = get_lines(sizeof *norm * ROWS);
+    float *g = get_lines(sizeof *g * (size_t)d), sink = 0;
+    double *w = get_lines(sizeof *w * (size_t)d), best[3] = { INFINITY, INFINITY, 0 };
     int64_t pick[GROUPS * GROUP], bad = 0;
-    void *st = get(m->head.state_size), *scratch = get(m->scratch(&cfg, &dom, GROUP));
+    void *st = get_lines(m->head.state_size), *scratch = get_lines(m->scratch(&cfg, &dom, GROUP));
     pv_arena *a = pvi_arena_create(ctx);
     for (int64_t i = 0; i < ROWS * p; i++) x[i] = next() % 5 ? 0.0f : (float)((double)(next() >> 40) * 0x1p-24) / 9;
     for (int64_t i = 0; i < ROWS; i++) y[i] = (float)(next() % 10), norm[i] = 1.0f;

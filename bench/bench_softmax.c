@@ -5,37 +5,15 @@
  *
  *   bench_softmax [rounds] [rows] [columns] [classes] */
 #include "model/model.h"
-
-#include <stdlib.h>
-#include <time.h>
+#include "bench.h"
 
 extern const pv_model_ops pv_model_softmax;
 
 enum { BATCHES = 100, MAX_BATCH = 128 };
 
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t next(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
-
 static double seconds(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void *get(size_t size)
-{
-    void *p = aligned_alloc(64, (size + 63) / 64 * 64);
-    if (!p) abort();
-    memset(p, 0, size);
-    return p;
+    return clock_seconds(CLOCK_MONOTONIC);
 }
 
 static int64_t read_rows(const pv_rows *v)
@@ -56,12 +34,12 @@ int main(int argc, char **argv)
     const int64_t n = argc > 2 ? atoll(argv[2]) : 60000, p = argc > 3 ? atoll(argv[3]) : 784;
     const pv_domain dom = { .n = n, .p = p, .row_norm = 1, .classes = argc > 4 ? atoll(argv[4]) : 10 };
     const int64_t d = pv_model_softmax.dim(NULL, &dom);
-    float *x = get(sizeof *x * (size_t)(n * p)), *y = get(sizeof *y * (size_t)n),
-          *norm = get(sizeof *norm * (size_t)n);
-    float *g = get(sizeof *g * (size_t)d);
-    double *w = get(sizeof *w * (size_t)d);
-    int64_t *pick = get(sizeof *pick * BATCHES * MAX_BATCH), bad = 0, sum = 0;
-    void *scratch = get(pv_model_softmax.scratch(NULL, &dom, MAX_BATCH));
+    float *x = get_lines(sizeof *x * (size_t)(n * p)), *y = get_lines(sizeof *y * (size_t)n),
+          *norm = get_lines(sizeof *norm * (size_t)n);
+    float *g = get_lines(sizeof *g * (size_t)d);
+    double *w = get_lines(sizeof *w * (size_t)d);
+    int64_t *pick = get_lines(sizeof *pick * BATCHES * MAX_BATCH), bad = 0, sum = 0;
+    void *scratch = get_lines(pv_model_softmax.scratch(NULL, &dom, MAX_BATCH));
     pvi_softmax_state st = { 0 };
     pv_ctx *ctx;
     if (pv_ctx_create(NULL, &ctx)) return 1;

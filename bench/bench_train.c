@@ -57,11 +57,12 @@ static pvi_matrix *dense(int64_t n, int64_t p, int64_t classes)
     m->domain = (pv_domain) { .n = n, .p = p + 1, .row_norm = 1, .classes = classes };
     m->ld = (p + 15) / 16 * 16;
     m->bias = 1.0f / sqrtf((float)p + 1.0f);
-    m->x = get(sizeof *m->x * (size_t)(n * m->ld));
+    float *all = get(sizeof *all * (size_t)(n * m->ld));
+    m->x = all;
     m->y = get(sizeof *m->y * (size_t)n);
     m->norm = get(sizeof *m->norm * (size_t)n);
     for (int64_t i = 0; i < n; i++) {
-        float *x = m->x + i * m->ld;
+        float *x = all + i * m->ld;
         for (int64_t j = 0; j < p; j++) x[j] = ((float)(next() >> 40) * 0x1p-23f - 1.0f) * m->bias;
         m->norm[i] = 1.0f;
         m->y[i] = classes == 2 ? (next() & 1 ? 1.0f : -1.0f) : (float)(next() % (uint64_t)classes);
@@ -91,11 +92,11 @@ static pvi_matrix *sparse(int64_t n, int64_t p, int64_t k)
     return m;
 }
 
-static void put(void *at)
+static void put(const void *at)
 {
     void *p;
     if (!at) return;
-    memcpy(&p, (char *)at - sizeof p, sizeof p);
+    memcpy(&p, (const char *)at - sizeof p, sizeof p);
     pvi_free(ctx, p);
 }
 

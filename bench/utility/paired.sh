@@ -5,7 +5,7 @@
 # noise multiplier or epsilon, steps, sigma, pairs, accuracy in percent without and with smoothing, the mean difference,
 # its standard deviation, and the differences themselves.
 set -eu
-tail -n +2 "${1:?usage: paired.sh RESULTS}/runs.csv" | awk '
+grep -h ',,accuracy_not_private,' "${1:?usage: paired.sh RESULTS}"/*.runs.csv | awk '
     function setting(command, key) {
         if (!match(command, " " key "=[^ ]*")) return ""
         return substr(command, RSTART + length(key) + 2, RLENGTH - length(key) - 2)
@@ -13,13 +13,14 @@ tail -n +2 "${1:?usage: paired.sh RESULTS}/runs.csv" | awk '
     {
         end = index(substr($0, 2), "\"") + 1
         command = substr($0, 2, end - 2)
-        split(substr($0, end + 2), rest, ",") # run, version, value, accuracy
+        accuracy_of_run = $0
+        sub(/.*,/, "", accuracy_of_run)
         seed = setting(command, "run.seed")
-        if (seed == "" || rest[4] == "") next
+        if (seed == "") next
         sigma = setting(command, "optimizer.smoothing") + 0
         sub(/ optimizer.smoothing=[^ ]*/, "", command)
         if (sigma > 0 && !((command, sigma) in accuracy)) smoothed[++pairs] = command SUBSEP sigma
-        accuracy[command, sigma] = 100 * rest[4]
+        accuracy[command, sigma] = 100 * accuracy_of_run
     }
     END {
         print "optimizer,step,noise,steps,sigma,pairs,without,with,difference,spread,differences"
