@@ -33,7 +33,7 @@ typedef struct lines {
     pv_write_fn write;
     void *user;
     pvi_str b;
-    char separator; /* of the table; 0: no header was seen */
+    pvi_dialect dialect; /* of the table; separator 0: no header was seen */
     bool begun;
     int64_t outputs, kept, fields; /* fields: as many as the last that is kept */
     int64_t *place;                /* of the kept ones, owned                   */
@@ -46,7 +46,7 @@ typedef struct lines {
 /* A field: quoted where it must be. */
 static void put_field(lines *l, const char *s)
 {
-    const char special[] = { l->separator ? l->separator : ',', '"', '\r', '\n', '\0' };
+    const char special[] = { l->dialect.separator ? l->dialect.separator : ',', '"', '\r', '\n', '\0' };
     pvi_str *b = &l->b;
     if (!strpbrk(s, special)) {
         pvi_str_puts(b, s);
@@ -62,7 +62,7 @@ static void put_field(lines *l, const char *s)
 
 static void put_separator(lines *l)
 {
-    pvi_str_add(&l->b, l->separator ? &l->separator : ",", 1);
+    pvi_str_add(&l->b, l->dialect.separator ? &l->dialect.separator : ",", 1);
 }
 
 static void put_number(lines *l, double x)
@@ -127,7 +127,7 @@ static const char *put_kept(lines *l, const char *p, const char *end)
 {
     pvi_span record;
     int64_t n;
-    const char *next = pvi_csv_next(p, end, l->separator, l->field, l->fields, &n, &record);
+    const char *next = pvi_csv_next(p, end, &l->dialect, l->field, l->fields, &n, &record);
     if (!next) return NULL;
     if (strcmp(l->keep, "*") == 0) {
         pvi_str_add(&l->b, record.s, record.len);
@@ -146,10 +146,10 @@ static pv_status find_kept(lines *l, const char *text, size_t len)
     pv_ctx *ctx = l->m->ctx;
     pvi_span record, *all = NULL;
     int64_t n, k = 0, fields;
-    if (!pvi_csv_next(text, text + len, l->separator, NULL, 0, &fields, &record)) return PV_OK;
+    if (!pvi_csv_next(text, text + len, &l->dialect, NULL, 0, &fields, &record)) return PV_OK;
     all = pvi_alloc(ctx, sizeof *all * (size_t)fields);
     if (!all) return pvi_nomem(ctx);
-    pvi_csv_next(text, text + len, l->separator, all, fields, &n, &record);
+    pvi_csv_next(text, text + len, &l->dialect, all, fields, &n, &record);
     pv_status s = PV_OK;
     l->fields = 0;
     for (const char *name = l->keep; s == PV_OK; k++) {
@@ -169,11 +169,11 @@ static pv_status find_kept(lines *l, const char *text, size_t len)
     return l->field ? PV_OK : pvi_nomem(ctx);
 }
 
-static pv_status take_header(void *user, const char *text, size_t len, char separator)
+static pv_status take_header(void *user, const char *text, size_t len, const pvi_dialect *d)
 {
     lines *l = user;
     if (!l->keep) return PV_OK;
-    l->separator = separator;
+    l->dialect = *d;
     const bool whole = strcmp(l->keep, "*") == 0;
     if (whole && l->begun && (len != l->first_len || memcmp(text, l->first, len) != 0))
         return pvi_fail(

@@ -51,7 +51,7 @@ static pvi_outcome not_finite(const pvi_encoder *e, const pvi_column *col, const
     double x;
     if (f->len >= 512)
         return complain(e, PVI_NO_NUMBER, "column \"%s\": a number of more than 511 characters: %s", col->name, f);
-    const bool number = pvi_parse_f64(f->s, f->len, &x);
+    const bool number = e->plain ? pvi_parse_f64(f->s, f->len, &x) : pvi_spelt_number(e->sc, f->s, f->len, &x);
     if (!col->raw && (!number || stands_for_nothing(f)) &&
         (col->text >= 0 ? col->text : e->outside.text) == PVI_OUTSIDE_MISSING)
         return pvi_encode_missing(e, col, f);
@@ -104,7 +104,8 @@ static pvi_outcome within(const pvi_encoder *e, const pvi_column *col, const pvi
 pvi_outcome pvi_encode_text(const pvi_encoder *e, const pvi_column *col, const pvi_span *f, double *v)
 {
     if (pvi_dictionary_find(&e->sc->missing, f->s, f->len) >= 0) return pvi_encode_missing(e, col, f);
-    const bool number = pvi_number(f->s, f->len, v) || (!col->raw && pvi_date_parse(f->s, f->len, v)); /* (1) */
+    const bool spelt = e->plain ? pvi_number(f->s, f->len, v) : pvi_spelt_number(e->sc, f->s, f->len, v);
+    const bool number = spelt || (!col->raw && pvi_date_parse(f->s, f->len, v)); /* (1) */
     if (!number || !isfinite(*v) || (col->raw && fabs(*v) > col->hi)) return not_finite(e, col, f);
     return within(e, col, f, v);
 }

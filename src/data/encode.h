@@ -10,6 +10,7 @@ typedef struct pvi_encoder {
     pvi_outside outside;
     char *why;         /* what is wrong with a value, room of 256 */
     pvi_trouble *what; /* and its kind */
+    bool plain;        /* numbers are written with a point, whatever the table declares */
 } pvi_encoder;
 
 typedef enum pvi_outcome {

@@ -21,8 +21,8 @@ static const struct {
     { "\x28\xb5\x2f\xfd", 4, "a zstd archive", "zstd -dc FILE | privet ... - reads it" },
     { "7z\xbc\xaf", 4, "a 7z archive", "7z x FILE unpacks it" },
     { "%PDF", 4, "a PDF document", "a table is needed, as CSV" },
-    { "\xff\xfe", 2, "text in UTF-16", "iconv -f utf-16 -t utf-8 converts that" },
-    { "\xfe\xff", 2, "text in UTF-16", "iconv -f utf-16 -t utf-8 converts that" },
+    { "\xff\xfe", 2, "text in UTF-16 or UTF-32 within a compressed file", "zcat FILE | privet ... - reads UTF-16" },
+    { "\xfe\xff", 2, "text in UTF-16 within a compressed file", "zcat FILE | privet ... - reads it" },
 };
 
 /* An object or a list that begins as those of JSON do. */

@@ -142,6 +142,7 @@ static pv_status declared_label(struct pv_load *job)
         .words = c->words,
         .clamp = outside == PVI_OUTSIDE_CLAMP,
         .column = c->name,
+        .written = sc,
     };
     return PV_OK;
 }
@@ -234,7 +235,8 @@ bool pvi_label_value(const pvi_label_rule *r, const char *s, size_t len, float *
     char name[128], words[128];
     if (r->classes == 0) {
         double x;
-        return real_value(r, pvi_number(s, len, &x) ? x : NAN, s, len, y, why, why_size);
+        const bool number = r->written ? pvi_spelt_number(r->written, s, len, &x) : pvi_number(s, len, &x);
+        return real_value(r, number ? x : NAN, s, len, y, why, why_size);
     }
     const int32_t code = pvi_dictionary_match(&r->words, s, len);
     if (code >= 0) {

@@ -244,6 +244,22 @@ static pv_status name_classes(const struct pv_load *job, pvi_matrix *m)
     return PV_OK;
 }
 
+static void say_what_is_text(const struct pv_load *job)
+{
+    const pvi_schema *sc = job->schema;
+    char told[160] = "", part[48];
+    int64_t n = 0;
+    for (int64_t i = 0; i < sc->count; i++) {
+        if (!sc->column[i].unread || n++ >= 3) continue;
+        const size_t len = strlen(told);
+        snprintf(told + len, sizeof told - len, "%s\"%s\"", len ? ", " : "",
+                 pvi_excerpt(sc->column[i].name, strlen(sc->column[i].name), part));
+    }
+    if (n > 0)
+        pvi_log(job->ctx, PV_LOG_NOTE, "text, which nothing reads: column%s %s%s", n > 1 ? "s" : "", told,
+                n > 3 ? ", ..." : "");
+}
+
 static void say_what_is_public(const struct pv_load *job, const pvi_matrix *m)
 {
     const bool one = m->domain.n == 1;
@@ -259,6 +275,7 @@ static void say_what_is_public(const struct pv_load *job, const pvi_matrix *m)
                 "%s: %lld feature%s, taken from the file and treated as public; data.features= declares them",
                 job->name, (long long)(m->domain.p - (job->cfg->bias != 0)),
                 m->domain.p - (job->cfg->bias != 0) == 1 ? "" : "s");
+    if (job->schema && job->expect->features <= 0) say_what_is_text(job);
     const pvi_outside o = pvi_outside_of(job->cfg);
     if (o.numbers != PVI_OUTSIDE_ERROR || o.categories != PVI_OUTSIDE_ERROR || o.text != PVI_OUTSIDE_ERROR)
         pvi_log(job->ctx, PV_LOG_NOTE,

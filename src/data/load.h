@@ -111,15 +111,19 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
 
 /* Rows handed over as they are read, so that they take no more memory than a round of text.  header: of each table
  * that has one, before its rows.  take: the matrix is the callee's to read; `text` has its records, as written. */
+typedef struct pvi_dialect {
+    char separator;
+    bool trailing; /* one may end a record */
+} pvi_dialect;
 typedef struct pvi_piece {
-    pv_status (*header)(void *user, const char *text, size_t len, char separator);
+    pv_status (*header)(void *user, const char *text, size_t len, const pvi_dialect *d);
     pv_status (*take)(void *user, pvi_matrix *m, const char *text, size_t len);
     void *user;
 } pvi_piece;
 struct pvi_span; /* dictionary.h */
 /* Records of such text (csv_copy.c): the one at p, the first `room` of its n fields, and all of it without its line
  * end; returns what is behind it, NULL: there is none. */
-const char *pvi_csv_next(const char *p, const char *end, char separator, struct pvi_span *field, int64_t room,
+const char *pvi_csv_next(const char *p, const char *end, const pvi_dialect *d, struct pvi_span *field, int64_t room,
                          int64_t *n, struct pvi_span *record);
 bool pvi_csv_named(const struct pvi_span *f, const char *name,
                    size_t len); /* is that the field, without its quotes? */

@@ -34,14 +34,19 @@ double pvi_source_fraction(const pvi_source *s); /* of the file read so far, 0..
 /* Refuses what is known to be something else by its first bytes, with how it becomes a table (kinds.c). */
 pv_status pvi_kind_check(pv_ctx *ctx, const char *name, const uint8_t *s, size_t n);
 
+typedef struct pvi_schema pvi_schema;
+/* A number as the table writes it (spelling.c): with its decimal mark and thousands. */
+bool pvi_spelt_number(const pvi_schema *sc, const char *s, size_t len, double *out);
+
 /* ---- labels (label.c) ---------------------------------------------------------------------------- */
 typedef struct pvi_label_rule {
-    int64_t classes;      /* 2: -1/+1; k: 0..k-1; 0: real                                                   */
-    double lo, hi;        /* real                                                                            */
-    bool clamp;           /* real, outside lo..hi: clamp, else error                                         */
-    bool by_default;      /* -1, 0 and +1, because nothing was declared                                      */
-    const char *column;   /* of a table; NULL: it has no name                                              */
-    pvi_dictionary words; /* classes                                                                         */
+    int64_t classes;           /* 2: -1/+1; k: 0..k-1; 0: real                                                   */
+    double lo, hi;             /* real                                                                            */
+    bool clamp;                /* real, outside lo..hi: clamp, else error                                         */
+    bool by_default;           /* -1, 0 and +1, because nothing was declared                                      */
+    const char *column;        /* of a table; NULL: it has no name                                              */
+    const pvi_schema *written; /* how it writes numbers; NULL: as everywhere                        */
+    pvi_dictionary words;      /* classes                                                                         */
 } pvi_label_rule;
 /* From data.labels and what the model expects, for formats without a schema. */
 pv_status pvi_label_declare(struct pv_load *job, pvi_label_rule *out);
@@ -102,6 +107,7 @@ typedef struct pvi_column {
     double lo, hi;        /* number, real label                                                            */
     double from, range;   /* number: stored as (v - from) / range                                           */
     bool date;            /* number: bounds were declared as dates, values are days since 1970-01-01         */
+    bool unread;          /* ignored, and of type text                                                      */
     bool raw;             /* number taken as it is, lo and hi are those of floats: no schema                */
     pvi_dictionary words; /* category, class label                                                         */
     int32_t first;        /* feature of the number, or of the first category                               */
@@ -119,19 +125,22 @@ typedef struct pvi_column {
 } pvi_column;
 enum { PVI_SCALE_LINEAR, PVI_SCALE_LOG, PVI_SCALE_SYMLOG };
 enum { PVI_KNOTS_MOST = 1024 };
-typedef struct pvi_schema {
+struct pvi_schema {
     bool header;
     char separator;
     int64_t skip;
-    pvi_dictionary missing; /* texts that mean: no value                                                      */
-    bool numeric_missing;   /* one of them reads as a number                                                */
-    int64_t categories;     /* columns of that type                                                         */
+    char decimal, thousands; /* marks of numbers; thousands 0: none                                           */
+    bool respelt;            /* they are others than in 1234.5                                              */
+    bool trailing;           /* a separator may end a record                                                */
+    pvi_dictionary missing;  /* texts that mean: no value                                                     */
+    bool numeric_missing;    /* one of them reads as a number                                                */
+    int64_t categories;      /* columns of that type                                                         */
     int64_t count, features, label; /* label: its column, -1: none                                       */
     int64_t person;                 /* the column that says whose row it is, -1: none                    */
     int64_t person_rows;            /* K that it declares; PV_AUTO_I64: none                             */
     pvi_column *column;
     int64_t curved, wide; /* columns with a curve; features when those are hats                          */
-} pvi_schema;
+};
 /* `text` is a file name, or the JSON itself when it starts with '{'.  Lives in the arena. */
 pv_status pvi_schema_load(pv_ctx *ctx, pv_arena *a, const char *text, pvi_schema **out);
 pv_status pvi_schema_parse(pv_ctx *ctx, pv_arena *a, const char *name, const char *text, size_t len,

@@ -1,10 +1,12 @@
 /* schema.c - the declared columns of a table, from JSON.
  *
- *   {"header": true, "separator": ",", "skip": 0, "missing": ["", "?"],
+ *   {"header": true, "separator": ";", "decimal": ",", "thousands": ".", "trailing": true, "skip": 0,
+ *    "missing": ["", "?"],
  *    "columns": [{"name": "age", "type": "number", "min": 17, "max": 90},
  *                {"name": "job", "type": "category", "values": ["a", ["b", "B"]], "missing": "zero"},
  *                {"name": "income", "type": "label", "values": ["<=50K", ">50K"]},
- *                {"name": "id", "type": "ignore"}]}
+ *                {"name": "id", "type": "ignore"}, {"name": "remarks", "type": "text"},
+ *                {"name": "smoker", "type": "boolean"}]}
  *
  *   (1) number    one feature, (v - min) / (max - min) in 0..1
  *   (2) category  one 0/1 feature per value; a list inside `values` holds spellings of one value, whose name is the
@@ -16,6 +18,9 @@
  *   (6) curves    of numbers and dates (curves.c): "curve": false for a straight line, "knots": [..] increasing and
  *                 within the bounds, or "scale": linear, log or symlog, which says where knots are put;
  *                 "monotone": "up" or "down", a curve that never falls or never rises (run/monotone.c)
+ *
+ *   (7) boolean   a category of two values, "no" and "yes", in the spellings `truths`; "values": "boolean" of a label
+ *   (8) text      ignored, and a note says so
  *
  * Everything a row is compared with stands here, so nothing about the encoding is learned from rows.
  * A key nobody knows is refused: a misspelt "mx" must not leave a bound at its default. */
@@ -43,7 +48,8 @@ static pv_status bad(const reading *r, const pvi_json *at, const char *fmt, ...)
     return pvi_fail(r->ctx, PV_E_FORMAT, "%s:%d:%d: %s", r->name, at->line, at->column, what);
 }
 
-static const char *const table_keys[] = { "header", "separator", "skip", "missing", "columns" };
+static const char *const table_keys[] = { "header",    "separator", "skip",    "decimal",
+                                          "thousands", "trailing",  "missing", "columns" };
 static const char *const column_keys[] = { "name",  "type",  "min",   "max",  "values", "missing",  "outside",
                                            "curve", "knots", "scale", "rows", "source", "monotone", "text" };
 enum { TABLE_KEYS = sizeof table_keys / sizeof *table_keys, COLUMN_KEYS = sizeof column_keys / sizeof *column_keys };
@@ -294,10 +300,33 @@ static pv_status read_curve(const reading *r, const pvi_json *v, pvi_column *c)
     return knots ? read_knots(r, knots, c) : PV_OK;
 }
 
+/* (7) */
+static pv_status read_truths(const reading *r, pvi_column *c)
+{
+    static const char truths[][32] = { "no",  "No",  "NO",  "n", "N", "false", "False", "FALSE", "f", "F", "0",
+                                       "yes", "Yes", "YES", "y", "Y", "true",  "True",  "TRUE",  "t", "T", "1" };
+    enum { TRUTHS = sizeof truths / sizeof *truths };
+    pvi_span span[TRUTHS];
+    int32_t code[TRUTHS];
+    int64_t twice;
+    c->other = -1;
+    for (int i = 0; i < TRUTHS; i++) {
+        span[i] = (pvi_span) { truths[i], strlen(truths[i]) };
+        code[i] = i >= TRUTHS / 2;
+    }
+    return pvi_dictionary_build(r->ctx, r->arena, TRUTHS, span, code, &c->words, &twice);
+}
+
+static bool says_boolean(const pvi_json *v)
+{
+    return v && v->type == PVI_JSTR && strcmp(v->text, "boolean") == 0;
+}
+
 static pv_status read_label(const reading *r, const pvi_json *v, pvi_column *c)
 {
     const pvi_json *values = pvi_json_get(v, "values");
     if (!values) return bounds(r, v, c);
+    if (says_boolean(values)) return read_truths(r, c);
     if (pvi_json_get(v, "min") || pvi_json_get(v, "max"))
         return bad(r, v, "label \"%s\" has \"values\" (classes) and bounds (a number): only one can hold", c->name);
     pv_status s = read_words(r, values, false, NULL, &c->words);
@@ -329,26 +358,38 @@ static pv_status read_person(const reading *r, const pvi_json *v, int64_t index)
 
 static pv_status read_type(const reading *r, const pvi_json *v, pvi_column *c)
 {
-    static const char *const types[] = { "number", "category", "label", "ignore", "person", "date" };
+    static const struct {
+        const char *name;
+        pvi_coltype type;
+    } types[] = { { "number", PVI_COL_NUMBER }, { "date", PVI_COL_NUMBER },      { "category", PVI_COL_CATEGORY },
+                  { "label", PVI_COL_LABEL },   { "boolean", PVI_COL_CATEGORY }, { "person", PVI_COL_PERSON },
+                  { "ignore", PVI_COL_IGNORE }, { "text", PVI_COL_IGNORE } };
+    enum { TYPES = sizeof types / sizeof *types };
+    const char *name[TYPES];
     const pvi_json *t = pvi_json_get(v, "type");
-    for (int i = 0; i < 6 && t && t->type == PVI_JSTR; i++)
-        if (strcmp(t->text, types[i]) == 0) {
-            c->date = i == 5; /* (4) */
-            c->type = c->date ? PVI_COL_NUMBER : (pvi_coltype)i;
-            return PV_OK;
-        }
+    for (int i = 0; i < TYPES; i++) {
+        name[i] = types[i].name;
+        if (!t || t->type != PVI_JSTR || strcmp(t->text, name[i]) != 0) continue;
+        c->type = types[i].type;
+        c->date = strcmp(name[i], "date") == 0;   /* (4) */
+        c->unread = strcmp(name[i], "text") == 0; /* (8) */
+        return PV_OK;
+    }
     if (t && t->type == PVI_JSTR && strcmp(t->text, "open") == 0) /* draft.c */
         return bad(
             r, t,
             "column \"%s\" is still open: it is a number or date with \"min\" and \"max\", a category or label "
-            "with \"values\", the person, or ignore",
+            "with \"values\", boolean, text, the person, or ignore",
             c->name);
-    const char *near = t && t->type == PVI_JSTR ? pvi_nearest(t->text, types, 6) : NULL;
+    const char *near = t && t->type == PVI_JSTR ? pvi_nearest(t->text, name, TYPES) : NULL;
     if (near) return bad(r, t, "column \"%s\": no type \"%s\"; did you mean \"%s\"?", c->name, t->text, near);
     if (t && t->type == PVI_JSTR)
-        return bad(r, t, "column \"%s\": no type \"%s\"; there is number, date, category, label, person and ignore",
+        return bad(r, t,
+                   "column \"%s\": no type \"%s\"; there is number, date, category, boolean, label, person, text and "
+                   "ignore",
                    c->name, t->text);
-    return bad(r, t ? t : v, "column \"%s\" needs a \"type\": number, date, category, label, person or ignore",
+    return bad(r, t ? t : v,
+               "column \"%s\" needs a \"type\": number, date, category, boolean, label, person, text or ignore",
                c->name);
 }
 
@@ -375,9 +416,12 @@ static pv_status read_column(reading *r, const pvi_json *v, int64_t index, pvi_c
         break;
     case PVI_COL_CATEGORY: {
         const pvi_json *values = pvi_json_get(v, "values");
-        if (!values || values->count == 0)
+        const bool truth = says_boolean(pvi_json_get(v, "type"));
+        if (truth && values)
+            return bad(r, values, "boolean \"%s\" has the values no and yes, and no others", c->name);
+        if (!truth && !says_boolean(values) && (!values || values->count == 0))
             return bad(r, v, "category \"%s\" needs \"values\": every one it may take", c->name);
-        s = read_category(r, v, values, c);
+        s = truth || says_boolean(values) ? read_truths(r, c) : read_category(r, v, values, c);
         sc->features += c->words.codes;
         sc->categories++;
         break;
@@ -406,6 +450,31 @@ static pv_status default_missing(pv_ctx *ctx, pv_arena *a, pvi_schema *sc)
     return pvi_dictionary_build(ctx, a, 1, &nothing, &zero, &sc->missing, &twice);
 }
 
+/* A mark within numbers: one of `all`. */
+static pv_status read_mark(const reading *r, const pvi_json *x, const char *all, char *out)
+{
+    if (x && (x->type != PVI_JSTR || x->text_len != 1 || !strchr(all, x->text[0])))
+        return bad(r, x, "\"%s\" must be one of %s", x->key,
+                   *all == '.' && !all[2] ? "\".\" and \",\"" : "\",\", \".\", \" \" and \"'\"");
+    if (x) *out = x->text[0];
+    return PV_OK;
+}
+
+static pv_status read_numbers(reading *r, const pvi_json *v)
+{
+    pvi_schema *sc = r->s;
+    const pvi_json *x = pvi_json_get(v, "thousands"), *t = pvi_json_get(v, "trailing");
+    pv_status s = read_mark(r, pvi_json_get(v, "decimal"), ".,", &sc->decimal);
+    if (s == PV_OK) s = read_mark(r, x, ",. '", &sc->thousands);
+    if (s != PV_OK) return s;
+    if (sc->thousands == sc->decimal)
+        return bad(r, x, "\"thousands\" and \"decimal\" are the same mark: numbers would mean two things");
+    sc->respelt = sc->decimal != '.' || sc->thousands;
+    if (t && t->type != PVI_JBOOL) return bad(r, t, "\"trailing\" must be true or false");
+    sc->trailing = t && t->num != 0.0;
+    return PV_OK;
+}
+
 static pv_status read_table(reading *r, const pvi_json *v)
 {
     pvi_schema *sc = r->s;
@@ -421,6 +490,7 @@ static pv_status read_table(reading *r, const pvi_json *v)
             return bad(r, x, "\"separator\" must be a tab (\"\\t\"), a blank or one of , ; | : ~ ^ ! / & = * #");
         sc->separator = x->text[0];
     }
+    if ((s = read_numbers(r, v)) != PV_OK) return s;
     if ((x = pvi_json_get(v, "skip")) && (!pvi_json_i64(x, &sc->skip) || sc->skip < 0 || sc->skip > 1000000))
         return bad(r, x, "\"skip\" must be the number of lines before the table");
     x = pvi_json_get(v, "missing");
@@ -481,7 +551,9 @@ pv_status pvi_schema_parse(pv_ctx *ctx, pv_arena *a, const char *name, const cha
     if (s != PV_OK) return s;
     pvi_schema *sc = pv_arena_get(a, sizeof *sc);
     if (!sc) return pvi_nomem(ctx);
-    *sc = (pvi_schema) { .header = true, .separator = ',', .label = -1, .person = -1, .person_rows = PV_AUTO_I64 };
+    *sc = (pvi_schema) {
+        .header = true, .separator = ',', .decimal = '.', .label = -1, .person = -1, .person_rows = PV_AUTO_I64
+    };
     reading r = { ctx, a, name, sc };
     if (root->type != PVI_JOBJ) return bad(&r, root, "a schema is an object, as in {\"columns\": [...]}");
     if ((s = read_table(&r, root)) != PV_OK || (s = read_columns(&r, root)) != PV_OK ||
@@ -585,7 +657,7 @@ static void write_column(pvi_jw *w, const pvi_schema *s, const pvi_column *c)
     static const char *const types[] = { "number", "category", "label", "ignore", "person" };
     pvi_jw_open(w, NULL, '{');
     pvi_jw_str(w, "name", c->name);
-    pvi_jw_str(w, "type", c->date ? "date" : types[c->type]);
+    pvi_jw_str(w, "type", c->date ? "date" : c->unread ? "text" : types[c->type]);
     if (c->words.count > 0) {
         write_words(w, "values", &c->words);
     } else if (c->type != PVI_COL_IGNORE && c->type != PVI_COL_PERSON) {
@@ -610,10 +682,14 @@ pv_status pvi_schema_json(pv_ctx *ctx, const pvi_schema *s, char **out)
 {
     pvi_str text = { .ctx = ctx };
     pvi_jw w = { .out = &text };
-    const char separator[2] = { s->separator, '\0' };
+    const char separator[2] = { s->separator, '\0' }, decimal[2] = { s->decimal, '\0' },
+               thousands[2] = { s->thousands, '\0' };
     pvi_jw_open(&w, NULL, '{');
     pvi_jw_bool(&w, "header", s->header);
     pvi_jw_str(&w, "separator", separator);
+    if (s->decimal != '.') pvi_jw_str(&w, "decimal", decimal);
+    if (s->thousands) pvi_jw_str(&w, "thousands", thousands);
+    if (s->trailing) pvi_jw_bool(&w, "trailing", true);
     pvi_jw_i64(&w, "skip", s->skip);
     write_words(&w, "missing", &s->missing);
     pvi_jw_open(&w, "columns", '[');

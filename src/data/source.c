@@ -1,4 +1,4 @@
-/* source.c - the bytes of a data file, plain or decompressed; the only file that knows zlib and bzip2.
+/* source.c - the bytes of a data file, plain, decompressed or from UTF-16; the only file that knows zlib and bzip2.
  *
  * The format is told by the first bytes, never by the name.  Several gzip or bzip2 streams one
  * after the other count as one.  Bytes behind the last stream other than zero padding, a stream that
@@ -10,6 +10,7 @@
  * that shrinks kills the process.  "-" is standard input; a pipe, which has no size, is read once from its beginning
  * to its end. */
 #include "reader.h"
+#include "utf16.h"
 
 #include <bzlib.h>
 #include <errno.h>
@@ -20,7 +21,7 @@
 
 enum { SLICE = 1 << 18, INPUT = 1 << 16, PEEK = 4096, POOL_GZ = 1 << 16, POOL_BZ = 5 << 20, GZIP_BITS = 15 + 16 };
 
-typedef enum kind { PLAIN, PIPE, GZ, BZ } kind;
+typedef enum kind { PLAIN, PIPE, GZ, BZ, WIDE } kind;
 typedef enum trouble { NONE, READ_FAILED, SHRANK, CUT_SHORT, CORRUPT, TRAILING, NO_MEMORY, EXPANDS } trouble;
 #define FREE_BYTES 0x1p26 /* so many may come out of any compressed file */
 
@@ -41,6 +42,9 @@ struct pvi_source {
     double made, expansion; /* bytes decompressed so far; allowed for each byte of the file */
     z_stream z;
     bz_stream b;
+    pvi_utf16 u;
+    char rest[4]; /* of text from UTF-16: made, but without room */
+    size_t rest_at, rest_len;
     char *pool; /* owned; the decompressor's memory */
     size_t pool_used, pool_size;
     size_t peek_at, peek_len; /* unread part of peek */
@@ -153,10 +157,38 @@ static trouble b_step(pvi_source *s, char *out, size_t room, size_t *made, bool 
     return r == BZ_MEM_ERROR ? NO_MEMORY : r == BZ_OK || r == BZ_STREAM_END ? NONE : CORRUPT;
 }
 
+/* Up to `room` bytes of text from UTF-16; the last few by way of `rest`, as a character is up to 4 bytes. */
+static size_t widen_some(pvi_source *s, char *out, size_t room)
+{
+    size_t got = 0, used, made;
+    while (got < room && s->trouble == NONE && !s->ended) {
+        for (; s->rest_at < s->rest_len && got < room; s->rest_at++) out[got++] = s->rest[s->rest_at];
+        if (got == room) break;
+        if (!more_input(s)) {
+            s->ended = s->trouble == NONE && s->u.have == 0;
+            if (s->trouble == NONE && !s->ended) s->trouble = CUT_SHORT;
+            break;
+        }
+        const bool tail = room - got < sizeof s->rest;
+        char *to = tail ? s->rest : out + got;
+        const size_t n = tail ? sizeof s->rest : room - got;
+        if (!pvi_utf16_text(&s->u, s->input + s->in_at, s->in_len - s->in_at, &used, to, n, &made)) {
+            s->trouble = CORRUPT;
+            break;
+        }
+        s->in_at += used;
+        s->rest_at = 0;
+        s->rest_len = tail ? made : 0;
+        if (!tail) got += made;
+    }
+    return got;
+}
+
 /* Up to `room` decompressed bytes; stops early at the end of the file or on trouble. */
 static size_t inflate_some(pvi_source *s, char *out, size_t room)
 {
     size_t got = 0;
+    if (s->kind == WIDE) return widen_some(s, out, room);
     while (got < room && s->trouble == NONE && !s->ended) {
         if (!s->in_stream && !next_stream(s)) break;
         size_t made;
@@ -239,7 +271,7 @@ void pvi_source_slice(pvi_source *s, char *buf, size_t want, int64_t k)
 
 static pv_status complain(pvi_source *s)
 {
-    const char *tool = s->kind == GZ ? "gzip" : "bzip2";
+    const char *tool = s->kind == GZ ? "gzip" : s->kind == BZ ? "bzip2" : "UTF-16";
     switch (s->trouble) {
     case READ_FAILED: return pvi_fail(s->ctx, PV_E_IO, "%s: %s", s->path, strerror(s->err));
     case SHRANK: return pvi_fail(s->ctx, PV_E_IO, "%s: became shorter while it was read", s->path);
@@ -290,12 +322,13 @@ static pv_status check_kind(pvi_source *s)
     s->peek_len = (size_t)n;
     if (n >= 2 && s->peek[0] == 0x1f && s->peek[1] == 0x8b) s->kind = GZ;
     else if (n >= 4 && memcmp(s->peek, "BZh", 3) == 0 && s->peek[3] >= '1' && s->peek[3] <= '9') s->kind = BZ;
+    else if (pvi_utf16_begins(s->peek, (size_t)n, &s->u)) s->kind = WIDE;
     return PV_OK;
 }
 
 static pv_status open_compressed(pvi_source *s)
 {
-    s->pool_size = s->kind == GZ ? POOL_GZ : POOL_BZ;
+    s->pool_size = s->kind == GZ ? POOL_GZ : s->kind == BZ ? POOL_BZ : 16;
     s->pool = pvi_alloc(s->ctx, s->pool_size);
     s->input = pvi_alloc(s->ctx, INPUT);
     if (!s->pool || !s->input) return pvi_nomem(s->ctx);
@@ -306,7 +339,8 @@ static pv_status open_compressed(pvi_source *s)
     }
     s->peek_len = inflate_some(s, (char *)s->peek, PEEK);
     if (s->peek_len > 0) return PV_OK;
-    return s->trouble != NONE ? complain(s) : pvi_fail(s->ctx, PV_E_FORMAT, "%s: empty once decompressed", s->path);
+    if (s->trouble != NONE) return complain(s);
+    return pvi_fail(s->ctx, PV_E_FORMAT, s->kind == WIDE ? "%s: empty" : "%s: empty once decompressed", s->path);
 }
 
 pv_status pvi_source_open(pv_ctx *ctx, const char *path, double expansion, pvi_source **out)
@@ -364,6 +398,7 @@ double pvi_source_most(const pvi_source *s)
 {
     if (s->piped) return INFINITY;
     if (s->kind == PLAIN) return (double)(s->size - s->at);
+    if (s->kind == WIDE) return 1.5 * (double)s->size; /* three bytes for a unit, at most */
     return fmax(FREE_BYTES, s->expansion * (double)s->size);
 }
 

@@ -106,7 +106,7 @@ printf '40,nurse,yes\n' >table.csv
 several "table.csv:1:1: column \"age\": '40,nurse,yes' is not a number; \"separator\": \",\" in the schema reads commas; the first of 2 problems" \
     table.csv --schema semicolon.json
 printf '4,5;nurse;yes\n' >table.csv
-bad "table.csv:1:1: column \"age\": '4,5' is not a number; numbers need a decimal point, not a comma" table.csv --schema semicolon.json
+bad "table.csv:1:1: column \"age\": '4,5' is not a number; \"decimal\": \",\" beside \"columns\" reads decimal commas" table.csv --schema semicolon.json
 printf '1;2;yes\n' >table.csv
 bad 'table.csv:1:1: one column only: features and a label are needed; "separator": ";" in the schema reads semicolons' \
     table.csv data.labels=no,yes

@@ -24,6 +24,10 @@ static const char *const schemas[] = {
     "\"type\": "
     "\"number\", \"min\": 0, \"max\": 1e6}]}",
 };
+static const char dialect[] =
+    "{\"separator\": \";\", \"decimal\": \",\", \"thousands\": \".\", \"trailing\": true, \"columns\": [{\"name\": "
+    "\"a\", \"type\": \"number\", \"min\": -10, \"max\": 1e5}, {\"name\": \"b\", \"type\": \"boolean\"}, {\"name\": "
+    "\"t\", \"type\": \"text\"}, {\"name\": \"y\", \"type\": \"label\", \"min\": -1, \"max\": 1}]}";
 
 typedef struct parsed {
     pvi_chunk c;
@@ -88,14 +92,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pvi_expect e = { .classes = -1, .labels_optional = data[0] & 4, .y_lo = -1, .y_hi = 2 };
     cfg.format = "csv";
     cfg.outside = data[0] >> 3 & 3 ? (data[0] >> 3 & 3) - 1 : 0;
-    if (which < 3) cfg.schema = schemas[which];
+    const char *schema = data[0] & 64 ? dialect : which < 3 ? schemas[which] : NULL;
+    if (schema) cfg.schema = schema;
     else if (data[0] & 32) cfg.labels = "1,2,x";
     else e.classes = 0;
     cfg.bias = data[1] & 4 ? 0.0 : 1.0;
     cfg.center = data[1] & 8 ? 0.5 : 0.0;
     cfg.path = fuzz_file(data + 2, size - 2);
     fuzz_load(ctx, &cfg, &e, 16 + (data[1] >> 4));
-    kernels_agree(ctx, &cfg, schemas[which % 3], data + 2, size - 2);
+    kernels_agree(ctx, &cfg, schema ? schema : schemas[0], data + 2, size - 2);
     pv_ctx_free(ctx);
     return 0;
 }

@@ -39,6 +39,7 @@ pv_status pvi_csv_header(pvi_csv *s, pvi_chunk *c, int64_t fields);
 /* What a text with another separator in it most often means, to end a message; "": it has none. */
 const char *pvi_csv_hint(const pvi_csv *s, const char *text, size_t len);
 bool pvi_csv_count(pvi_cursor *k, int64_t column); /* the record has the wrong number of columns: false */
+bool pvi_csv_trailing(pvi_cursor *k);              /* a declared separator at the end: k->p is behind it */
 bool pvi_csv_noted(pvi_cursor *k, int64_t i);      /* field i is refused, and only noted: the record goes on */
 bool pvi_csv_passed(pvi_cursor *k);                /* the same of a record: k->p is behind it                */
 bool pvi_csv_blank_line(const pvi_csv *s, const char **p); /* skips it */

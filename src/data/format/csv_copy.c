@@ -24,9 +24,10 @@ static bool blank(char c, char separator)
     return (c == ' ' || c == '\t' || c == '\r') && c != separator;
 }
 
-const char *pvi_csv_next(const char *p, const char *end, char separator, pvi_span *field, int64_t room, int64_t *n,
-                         pvi_span *record)
+const char *pvi_csv_next(const char *p, const char *end, const pvi_dialect *d, pvi_span *field, int64_t room,
+                         int64_t *n, pvi_span *record)
 {
+    const char separator = d->separator, *mark = NULL, *cut = NULL;
     for (const char *q = p; q < end; p = ++q) { /* lines without a record */
         while (q < end && blank(*q, separator)) q++;
         if (q < end && *q != '\n') break;
@@ -39,10 +40,12 @@ const char *pvi_csv_next(const char *p, const char *end, char separator, pvi_spa
         const char *next = behind_field(p, end, separator, &to);
         if (*n < room) field[*n] = (pvi_span) { p, (size_t)(to - p) };
         (*n)++;
-        p = next;
+        cut = d->trailing && next == p ? mark : NULL; /* the separator that ends a record */
+        mark = p = next;
         if (p >= end || *p != separator) break;
     }
-    const char *last = p;
+    const char *last = cut ? cut : p;
+    *n -= cut != NULL;
     if (last > from && last[-1] == '\r') last--;
     *record = (pvi_span) { from, (size_t)(last - from) };
     return p < end ? p + 1 : p;

@@ -100,12 +100,14 @@ static const char *field_hint(const pvi_cursor *k, const pvi_column *col, const 
     if (!k->s->sc->header && *col->name && f->len == strlen(col->name) && memcmp(f->s, col->name, f->len) == 0)
         return "; \"header\": true in the schema would take this line for the header";
     if (comma && col->type == PVI_COL_NUMBER && in_thousands(f))
-        return "; if the comma separates thousands, leave it out: numbers are written as 12345 or 1234.5";
+        return "; \"thousands\": \",\" beside \"columns\" reads it as 12345, \"decimal\": \",\" as 12.345";
     if (comma && col->type == PVI_COL_NUMBER && !memchr(comma + 1, ',', (size_t)(f->s + f->len - comma - 1)))
-        return "; numbers need a decimal point, not a comma";
+        return "; \"decimal\": \",\" beside \"columns\" reads decimal commas";
     const char *other = pvi_csv_hint(k->s, f->s, f->len);
     double x;
     if (*other || col->raw || (k->c->what != PVI_NO_NUMBER && k->c->what != PVI_NO_DATE)) return other;
+    if (f->len < 512 && k->s->sc->respelt && col->type == PVI_COL_NUMBER && pvi_parse_f64(f->s, f->len, &x))
+        return "; \"decimal\" or \"thousands\" in the schema says otherwise";
     if (f->len >= 512 || pvi_parse_f64(f->s, f->len, &x)) return "";
     return col->missing != PVI_MISSING_ERROR
                ? "; data.outside_text=missing would treat it as missing"
@@ -114,7 +116,7 @@ static const char *field_hint(const pvi_cursor *k, const pvi_column *col, const 
 
 static pvi_encoder encoder(pvi_cursor *k)
 {
-    return (pvi_encoder) { k->s->sc, k->s->outside, k->c->why, &k->c->what };
+    return (pvi_encoder) { k->s->sc, k->s->outside, k->c->why, &k->c->what, false };
 }
 
 /* Where a field is refused, and what may be behind it. */
@@ -132,7 +134,7 @@ bool pvi_csv_number(pvi_cursor *k, const pvi_column *col, uint32_t *n)
     const pvi_csv *s = k->s;
     double v = 0;
     const char *p = pvi_csv_skip(s, k->p), *end = pvi_decimal(p, &v);
-    if (end && ends_field(s, end) && v >= col->lo && v <= col->hi && !s->sc->numeric_missing) {
+    if (end && ends_field(s, end) && v >= col->lo && v <= col->hi && !(s->sc->numeric_missing | s->sc->respelt)) {
         k->p = end;
     } else {
         pvi_span f;
@@ -190,6 +192,21 @@ bool pvi_csv_person(pvi_cursor *k)
 }
 
 /* ---- records ------------------------------------------------------------------------------------------- */
+
+/* Is there nothing but a line end behind the separator at k->p? */
+static bool ends_here(const pvi_cursor *k)
+{
+    const char *p = pvi_csv_skip(k->s, k->p + 1);
+    return *p == '\n' || (*p == '\r' && p[1] == '\n');
+}
+
+bool pvi_csv_trailing(pvi_cursor *k)
+{
+    if (!k->s->sc->trailing || !ends_here(k)) return false;
+    k->p = pvi_csv_skip(k->s, k->p + 1);
+    return true;
+}
+
 bool pvi_csv_count(pvi_cursor *k, int64_t column)
 {
     const pvi_csv *s = k->s;
@@ -201,7 +218,8 @@ bool pvi_csv_count(pvi_cursor *k, int64_t column)
                            : "the record has %lld columns, %lld are declared%s",
                        (long long)column, (long long)s->columns, pvi_csv_hint(s, record, (size_t)(k->p - record)));
     } else {
-        pvi_chunk_fail(k->c, k->p, "the record has more than the %lld columns declared", (long long)s->columns);
+        pvi_chunk_fail(k->c, k->p, "the record has more than the %lld columns declared%s", (long long)s->columns,
+                       ends_here(k) ? "; \"trailing\": true beside \"columns\" takes a separator at the end" : "");
     }
     k->c->what = PVI_COUNT;
     return false;

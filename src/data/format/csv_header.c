@@ -81,7 +81,8 @@ static bool read_names(pvi_cursor *k, names *n)
         if (!pvi_csv_field(k, &f)) return false;
         n->from[i] = pvi_dictionary_find(&n->of, f.s, f.len);
         if (n->from[i] < 0) {
-            if (!ignored(k->s, n, i, &f)) tell(n, &f);
+            const bool end = i + 1 == n->fields && f.len == 0; /* every line ends with a separator */
+            if (!end && !ignored(k->s, n, i, &f)) tell(n, &f);
         } else if (n->where[n->from[i]] >= 0) {
             pvi_chunk_fail(k->c, at, "the header has \"%s\" twice", pvi_excerpt(f.s, f.len, part));
             return false;

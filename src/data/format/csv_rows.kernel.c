@@ -90,7 +90,7 @@ PVI_SCAN_INLINE bool record(pvi_cursor *k, uint32_t *n)
     const pvi_csv *s = k->s;
     const pvi_schema *sc = s->sc;
     pvi_segment *g = &k->c->seg;
-    const bool plain = !sc->numeric_missing;
+    const bool plain = !(sc->numeric_missing | sc->respelt);
     const uint32_t first = *n;
     float y = 0;
     int64_t seen = 0;
@@ -108,7 +108,7 @@ PVI_SCAN_INLINE bool record(pvi_cursor *k, uint32_t *n)
         if (*k->p != sc->separator) return pvi_csv_count(k, seen);
         k->p++;
     }
-    if (*k->p == sc->separator) return pvi_csv_count(k, seen);
+    if (*k->p == sc->separator && !pvi_csv_trailing(k)) return pvi_csv_count(k, seen);
     k->p += (*k->p == '\r') + 1;
     k->c->lines++;
     if (s->shuffled) pvi_csv_sort(g, first, *n);

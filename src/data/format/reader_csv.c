@@ -7,13 +7,13 @@
 #include "csv.h"
 
 /* ---- before the rows ------------------------------------------------------------------------------------ */
-/* Fields of the record at p; 0: it goes on behind the chunk. */
+/* Fields of the record at p, but for a declared separator at its end; 0: it goes on behind the chunk. */
 static int64_t count_fields(pvi_cursor *k)
 {
     pvi_span f;
     for (int64_t n = 1;; n++) {
         if (!pvi_csv_field(k, &f)) return 0;
-        if (*k->p != k->s->sc->separator) return n;
+        if (*k->p != k->s->sc->separator || pvi_csv_trailing(k)) return n;
         k->p++;
     }
 }
@@ -115,7 +115,8 @@ static pv_status start(void *st, struct pv_load *job, pvi_chunk *c)
         pv_status how = has ? pvi_csv_header(s, c, fields) : by_position(s, fields);
         if (how != PV_OK || !s->headed) return how;
         s->columns = s->sc->count - (s->sc->label >= 0 && !job->labelled);
-        if (has && piece) how = piece->header(piece->user, header, (size_t)(c->stop - header), s->sc->separator);
+        const pvi_dialect d = { s->sc->separator, s->sc->trailing };
+        if (has && piece) how = piece->header(piece->user, header, (size_t)(c->stop - header), &d);
         if (how != PV_OK) return how;
     }
     return pvi_build_begin(job, s->sc->features);

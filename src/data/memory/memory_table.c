@@ -30,7 +30,8 @@ typedef struct slot { /* what a cell becomes: val at feature code; 0: nothing is
 /* ---- one cell -------------------------------------------------------------------------------------------------- */
 static bool number_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, slot *out)
 {
-    const pvi_encoder e = { w->t->sc, pvi_outside_of(w->t->job->cfg), w->why, &w->what };
+    const bool decimal = (c->words ? c->words : c)->kind == PVI_CELL_DECIMAL;
+    const pvi_encoder e = { w->t->sc, pvi_outside_of(w->t->job->cfg), w->why, &w->what, decimal };
     const char *why = NULL;
     double v;
     pvi_outcome how;
@@ -65,7 +66,7 @@ static int32_t bit_code(const pvi_dictionary *words, bool set)
 
 static bool category_cell(worker *w, const pvi_column *col, const pvi_cells *c, int64_t i, slot *out)
 {
-    const pvi_encoder e = { w->t->sc, pvi_outside_of(w->t->job->cfg), w->why, &w->what };
+    const pvi_encoder e = { w->t->sc, pvi_outside_of(w->t->job->cfg), w->why, &w->what, false };
     const char *why = NULL;
     const bool number = pvi_cell_is_number(c), real = number && c->kind != PVI_CELL_DECIMAL;
     int32_t code = 0;
@@ -102,7 +103,10 @@ static bool label_cell(worker *w, const pvi_column *col, const pvi_cells *c, int
         return pvi_label_of(r, w->b->seen, PV_BOOL8, &bit, 0, &out->val, w->why, sizeof w->why);
     }
     const pvi_span f = pvi_cell_text(c, i, w->room, &why);
+    double x;
     if (!f.s) return snprintf(w->why, sizeof w->why, "column \"%s\": %s", col->name, why), false;
+    if (c->kind == PVI_CELL_DECIMAL && pvi_number(f.s, f.len, &x))
+        return pvi_label_number(r, x, f.s, f.len, &out->val, w->why, sizeof w->why);
     return pvi_label_recall(r, &w->memo, f.s, f.len, &out->val, w->why, sizeof w->why);
 }
 

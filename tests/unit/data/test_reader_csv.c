@@ -87,7 +87,9 @@ static void refusals(void **state)
         const char *text, *rest;
     } bad[] = {
         { HEAD "10,a,,<=50K\n10,a,>50K\n", ":3:10: the record has 3 columns, 4 are declared" },
-        { HEAD "10,a,,<=50K,\n", ":2:12: the record has more than the 4 columns declared" },
+        { HEAD "10,a,,<=50K,\n",
+          ":2:12: the record has more than the 4 columns declared; \"trailing\": true beside \"columns\" takes a "
+          "separator at the end" },
         { HEAD "9,a,,<=50K\n",
           ":2:1: column \"age\": 9 is outside the declared 10 .. 60; data.outside=usual would clamp it" },
         { HEAD "10,a,,<=50K\n 1e9,a,,<=50K\n",
@@ -210,7 +212,8 @@ static void separators_and_skip(void **state)
     expect_rows(m, 2, 1, x, y);
     pvi_matrix_free(m);
     dt_fails(&t, "#\n#\na b\ty\n1\t0\n1,0\n", PV_E_FORMAT,
-             ":5:1: column \"a b\": '1,0' is not a number; numbers need a decimal point, not a comma; the first of 2 "
+             ":5:1: column \"a b\": '1,0' is not a number; \"decimal\": \",\" beside \"columns\" reads decimal "
+             "commas; the first of 2 "
              "problems");
 }
 
@@ -280,9 +283,10 @@ static void bad_schemas(void **state)
         { "{}", ":1:1: \"columns\" must list the columns of the table" },
         { "{\"colums\": []}", ":1:12: unknown key \"colums\" in the schema; did you mean \"columns\"?" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"int\"}]}",
-          ":1:36: column \"a\": no type \"int\"; there is number, date, category, label, person and ignore" },
+          ":1:36: column \"a\": no type \"int\"; there is number, date, category, boolean, label, person, text and "
+          "ignore" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": 1}]}",
-          ":1:36: column \"a\" needs a \"type\": number, date, category, label, person or ignore" },
+          ":1:36: column \"a\" needs a \"type\": number, date, category, boolean, label, person, text or ignore" },
         { "{\"columns\": [{\"name\": \"a\", \"type\": \"label\"}]}",
           ":1:14: column \"a\" needs \"min\" and \"max\", or \"values\" if it names classes: declared, not taken "
           "from the rows" },
