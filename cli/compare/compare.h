@@ -79,6 +79,9 @@ int sums_base(const grid *g, int cell);
 /* ---- what all runs cost together (compare_cost.c) ----------------------------------------------------------- */
 typedef struct together {
     int runs, not_private, unfinished, unknown;
+    int other_relation;           /* runs without events for the relation of the sum */
+    const char *relation;         /* of the sum */
+    bool persons;                 /* are protected, not rows */
     double epsilon, delta, draws; /* NAN: not accounted for */
     bool ideal;                   /* draws are taken as ideal */
     char accountant[32], strength[32], colour[16], why[400];

@@ -48,9 +48,11 @@ static int add_value(factor *f, const char *text, size_t n)
 /* A value of these may have commas. */
 static bool takes_commas(const char *key, const char *value)
 {
-    static const char *const keys[] = { "data.path",    "data.schema",  "data.key_path",   "data.labels",
-                                        "set.vertices", "model.layers", "optimizer.noise", "optimizer.noise_within",
-                                        "holdout",      "out" };
+    static const char *const keys[] = {
+        "data.path",    "data.schema",     "data.key_path",          "data.labels", "set.vertices",
+        "model.layers", "optimizer.noise", "optimizer.noise_within", "run.measure", "holdout",
+        "out"
+    };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0) return true;
     /* a model with its layers, a schedule with its steps */
@@ -218,6 +220,10 @@ static int take_own(cli *c, grid *g)
 static int check_keys(cli *c, const grid *g)
 {
     pv_plan *plan = NULL;
+    if (grid_setting(g, 0, "run.log"))
+        return usage("run.log: the runs of a comparison would all write to one file; what they measure along the way "
+                     "is in the records, %s/runs",
+                     g->out);
     int code = pv_plan_create(c->ctx, &plan) == PV_OK ? EXIT_DONE : complain(EXIT_INTERNAL, "out of memory");
     for (int i = 0; code == EXIT_DONE && i < g->n; i++) {
         const pv_status s = pv_plan_set(plan, g->at[i].key, g->at[i].values[0]);

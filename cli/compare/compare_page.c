@@ -8,12 +8,13 @@ static void verdict(FILE *f, const comparison *q)
 {
     char words[1200];
     const together *t = q->t;
+    const char *of = t->persons ? "person" : "row";
     const bool none = t->not_private || !isfinite(t->epsilon) || t->unknown;
     together_words(t, words, sizeof words);
     fprintf(f,
-            "<div class=\"verdict %s\"><p class=\"head\">Protection of each row by all runs together: "
+            "<div class=\"verdict %s\"><p class=\"head\">Protection of each %s by all runs together: "
             "<span class=\"badge\">%s</span></p>\n<p>",
-            none ? "none" : t->colour,
+            none ? "none" : t->colour, of,
             t->not_private ? "NOT PRIVATE"
             : none         ? "not known"
                            : t->strength);

@@ -152,31 +152,53 @@ static int crashed_of(const runs *r)
     return n;
 }
 
-static const run *any_run(const runs *r)
+typedef struct measured {
+    bool own, held;     /* there are figures on the rows trained on, and on others */
+    double least, most; /* of these */
+} measured;
+
+static measured measured_on(const runs *r)
 {
-    for (int i = 0; i < r->g->cells * r->g->repeats; i++)
-        if (r->at[i].fate == FINISHED) return &r->at[i];
-    return &r->at[0];
+    measured m = { .least = INFINITY };
+    for (int i = 0; i < r->g->cells * r->g->repeats; i++) {
+        const run *x = &r->at[i];
+        if (x->fate != FINISHED) continue;
+        m.own |= x->own_rows;
+        m.held |= !x->own_rows;
+        if (x->own_rows) continue;
+        m.least = fmin(m.least, x->rows);
+        m.most = fmax(m.most, x->rows);
+    }
+    return m;
+}
+
+static const char *rows_text(const measured *m, char out[100])
+{
+    char least[40], most[40];
+    const char *to = m->most > m->least ? " to " : "";
+    snprintf(out, 100, "%s%s%s", with_commas(m->least, least), to, *to ? with_commas(m->most, most) : "");
+    return out;
 }
 
 int remarks(const comparison *q, char (*out)[512], int cap)
 {
-    const run *x = any_run(q->r);
     const int crashed = crashed_of(q->r);
-    char n1[40];
+    char rows[100];
     int n = 0;
     snprintf(out[n++], 512,
              "Whoever sees these figures, or chooses by them, has seen all of the runs: the best of k runs costs k "
              "runs, and the certificate of one covers one.");
-    if (x->own_rows)
+    const measured m = measured_on(q->r);
+    if (m.own)
         snprintf(out[n++], 512,
-                 "NOT PRIVATE: the figures are computed on the training rows without noise. Do not publish them.");
-    else
+                 "NOT PRIVATE: %s figures are computed on the training rows without noise. Do not publish them.",
+                 m.held ? "some" : "the");
+    if (m.held)
         snprintf(
             out[n++], 512,
             "Measured on %s held-out rows without noise: what is said about privacy is about the rows trained on, "
             "not about these.",
-            with_commas(x->rows, n1));
+            rows_text(&m, rows));
     if (q->g->repeats > 1)
         snprintf(out[n++], 512,
                  "sd is over repeats on the same rows: it shows what noise and samples change, not what other rows "
@@ -236,7 +258,8 @@ static void json_together(const together *t)
            t->not_private, t->unfinished, t->unknown);
     json_number("epsilon", t->not_private ? (double)NAN : t->epsilon), fputs(", ", stdout);
     json_number("delta", t->not_private ? (double)NAN : t->delta), fputs(", ", stdout);
-    json_number("delta_draws", t->draws), fputs(", \"relation\": \"zero-out\", ", stdout);
+    json_number("delta_draws", t->draws), fputs(", ", stdout);
+    json_text("relation", t->relation), fputs(", ", stdout);
     json_text("words", words);
     fputs("}", stdout);
 }

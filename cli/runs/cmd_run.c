@@ -115,6 +115,7 @@ static pv_status write_record(attempt *a, const outcome *o)
     put_value(f, ",\n", certificate, "relation");
     put_value(f, ", ", certificate, "accountant");
     put_value(f, ",\n", certificate, "events");
+    put_value(f, ",\n", certificate, "events_replace"); /* null: those are for replace, or there are none */
     put_value(f, ",\n", summary, "diagnostics_not_private");
     put_value(f, ",\n", summary, "holdout_not_private");
     fputs("\n}\n", f);

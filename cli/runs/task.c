@@ -52,8 +52,11 @@ static void put_path(FILE *f, const char *key, const char *path)
 
 static bool is_path(const char *key)
 {
-    return strcmp(key, "data.path") == 0 || strcmp(key, "data.labels") == 0 || strcmp(key, "data.schema") == 0 ||
-           strcmp(key, "set.vertices") == 0 || strcmp(key, "run.holdout") == 0;
+    static const char *const keys[] = { "data.path",   "data.schema",     "data.person_file", "set.vertices",
+                                        "run.holdout", "optimizer.start", "data.trained_on" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0) return true;
+    return false;
 }
 
 static int by_key(const void *a, const void *b)

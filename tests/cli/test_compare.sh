@@ -204,6 +204,53 @@ check 'the other one is there' grep -q '^20  *0\.[0-9]*  *-  *1' out
 has out 'failed: ended by signal 9'
 check 'an attempt counts' sh -c "tr '\n' ' ' <out | grep -q '1 attempt is not in this sum: no run with the same settings has finished'"
 
+# ---- the sum is for the relation that a run is for: events for replace say nothing under zero-out
+sum_of() { # FOLDER: the certificates in it, by privet account
+    privet account "$1"/certificates/*.json --json | sed -n 's/.*"epsilon_together": \([^,]*\),.*/\1/p'
+}
+for relations in replace zero-out,replace; do
+    ok compare small --holdout held --optimizer sgd --relation $relations --delta 1e-4 --repeats 2 --out "r-$relations"
+    ok compare --config "r-$relations/compare.json" --out "r-$relations" --json
+    check "$relations: as privet account" awk -v a="$(sum_of "r-$relations")" -v b="$(number epsilon out)" \
+        'BEGIN { exit !(a > 1 && b > a * 0.98 && b <= a) }' # which takes the claims for what draws' shares are enough for
+    has out '"relation": "replace"'
+done
+run compare small --holdout held --optimizer prgd --relation replace --delta 1e-4 --repeats 2 --out ball
+has out 'cost at most epsilon 0 at delta 0.000200001' # deltas of balls add up, and zero-out has no proof
+
+# ---- files that enter a run are part of its key
+seq 1 200 >ids
+ok compare small --holdout none data.person_file=ids data.person_rows=1 --delta 1e-4 --repeats 1 --out ids-out
+now 1 1
+touch -d '2001-01-01' ids
+ok compare small --holdout none data.person_file=ids data.person_rows=1 --delta 1e-4 --repeats 1 --out ids-out
+now 1 2
+has ids-out/compare.html 'Protection of each person by all runs together'
+run train small --optimizer pgd --privacy off --out start.pvt
+ok compare small --holdout held optimizer.start=start.pvt --privacy off --repeats 1 --out start-out
+touch -d '2001-01-01' start.pvt
+ok compare small --holdout held optimizer.start=start.pvt --privacy off --repeats 1 --out start-out
+now 1 2
+
+# ---- measures with commas are one value; a log would be shared
+warns 'measures on held-out rows are NOT PRIVATE for the people in them' \
+    compare small --holdout held run.holdout=held run.measure=loss,accuracy --delta 1e-4 --repeats 1 --out along
+has out '1 combination, 1 repeat each'
+fails 2 'privet: run.log: the runs of a comparison would all write to one file; what they measure along the way is in the records, x/runs' \
+    compare small --holdout held run.log=log --out x
+
+# ---- figures on rows that are trained on are named, whichever run has them
+printf '{"data.path": ["small", "held"], "holdout": "held", "repeats": 1, "budget.delta": 1e-6}' >own.json
+ok compare --config own.json --out some
+has out 'NOT PRIVATE: some figures are computed on the training rows'
+has out 'Measured on 20,001 held-out rows'
+
+# ---- an attempt with a seed that did not finish has no guarantee either
+ok compare small --holdout held --delta 1e-4 --repeats 1 --out attempt
+sed -n '1,3p' attempt/runs/*.json | tr -d '\n' | sed 's/|repeat 1"/|seed 9"/; s/"attempts.*/"attempts": 2}/; s/, *$/, "attempts": 2}/' >attempt/runs/x.started
+ok compare small --holdout held --delta 1e-4 --repeats 1 --out attempt
+has out 'NOT PRIVATE: 2 of the 1 run recorded in this folder, and 2 that did not finish, give no guarantee'
+
 # ---- bad input: one line, and nothing is made
 fails 2 'privet: compare needs rows to measure on: --holdout FILE; figures on the training rows would not be private (--holdout none takes those)' \
     compare small --out x
