@@ -15,6 +15,13 @@ static int load_config(cli *c, pv_plan *plan)
     return s == PV_OK ? EXIT_DONE : fail(c, s);
 }
 
+/* Who names an issuer wants a day beside it. */
+pv_status date_issue(const cli *c, pv_plan *plan)
+{
+    if (!setting_value(c, "issuer.name") || setting_value(c, "issuer.date")) return PV_OK;
+    return pv_plan_set(plan, "issuer.date", "today");
+}
+
 int make_plan(cli *c, const char *data, pv_plan **out)
 {
     int code = EXIT_DONE;
@@ -22,6 +29,7 @@ int make_plan(cli *c, const char *data, pv_plan **out)
     if (s == PV_OK && c->args.config) code = load_config(c, *out);
     for (int i = 0; s == PV_OK && code == EXIT_DONE && i < c->args.n_settings; i++)
         s = pv_plan_set(*out, c->args.settings[i].key, c->args.settings[i].value);
+    if (s == PV_OK && code == EXIT_DONE) s = date_issue(c, *out);
     if (s == PV_OK && code == EXIT_DONE && data) s = pv_plan_set(*out, "data.path", data);
     if (s != PV_OK) code = fail(c, s);
     return code;

@@ -145,6 +145,7 @@ int check_own(const char *path, const char *mark, const char *advice);
 void csv_text(FILE *f, const char *s); /* a cell: in quotes where it needs them */
 
 /* ---- settings shared by train and plan (apply.c) ----------------------------------------------------- */
+pv_status date_issue(const cli *c, pv_plan *plan);
 int make_plan(cli *c, const char *data, pv_plan **out);
 int open_model(cli *c, pv_model **out); /* the first word, with the settings given; warns if NOT PRIVATE */
 int dump_settings(cli *c, pv_plan *plan);
@@ -275,8 +276,12 @@ void print_pairs(const char *const *pairs); /* key, text, key, text, NULL as one
 void json_text(const char *key,
                const char *text); /* "key": "text" of an object; key NULL: the text alone; text NULL: null */
 void json_number(const char *key, double x); /* the same; null unless it is finite */
-/* "people" of a plan's cost or a verification: epsilon for somebody with several rows; empty where there is none. */
+/* "people" or "groups" of a plan's cost or a verification: epsilon for somebody with several rows, or for several
+ * persons; empty where there is none. */
 const char *people_words(jv people, char *out, size_t cap);
+/* answers.c: what an officer asks of a verified certificate, question by question, with a label for the screen */
+typedef void (*answer_fn)(void *user, const char *label, const char *question, const char *text);
+void answers(jv v, answer_fn fn, void *user);
 void show_counted(jv v);  /* rows, if they were counted with noise    */
 void show_run(jv v);      /* a plan's cost or a run's summary              */
 void show_strength(jv v); /* what its epsilon and delta mean               */

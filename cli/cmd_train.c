@@ -131,7 +131,8 @@ enum { PATH = 4096 };
 /* Before anything is spent on training: the budget of the evaluation, and where its certificate goes. */
 static int plan_evaluation(cli *c, const char *out, char path[PATH], pv_plan **budget)
 {
-    static const char *const alike[] = { "budget.relation", "budget.delta", "privacy", "run.seed" };
+    static const char *const alike[] = { "budget.relation", "budget.delta",   "privacy",     "run.seed",
+                                         "issuer.name",     "issuer.contact", "issuer.date", "issuer.data" };
     if (!c->args.eval_epsilon) return EXIT_DONE;
     if (snprintf(path, PATH, "%s.eval.json", out) >= PATH) return usage("%s: too long a name", out);
     const int code = check_writable(path);
@@ -141,6 +142,7 @@ static int plan_evaluation(cli *c, const char *out, char path[PATH], pv_plan **b
         return usage("--eval-epsilon: %s", pv_ctx_errmsg(c->ctx));
     for (size_t i = 0; s == PV_OK && i < sizeof alike / sizeof *alike; i++)
         if (setting_value(c, alike[i])) s = pv_plan_set(*budget, alike[i], setting_value(c, alike[i]));
+    if (s == PV_OK) s = date_issue(c, *budget);
     return s == PV_OK ? EXIT_DONE : fail(c, s);
 }
 

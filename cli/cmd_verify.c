@@ -24,37 +24,10 @@ static void show_list(const char *label, jv list)
         paragraph(first ? label : "", jv_str(it.value, text, sizeof text));
 }
 
-/* What an officer asks first, in plain words: whom it protects, against what, on whose word, which data. */
-static void answers(jv v)
+static void print_answer(void *user, const char *label, const char *question, const char *text)
 {
-    char line[400], n[40], eps[40], made[64], digest[80], people[300];
-    const jv persons = jv_get(v, "persons");
-    if (persons.p)
-        snprintf(line, sizeof line, "each of %s persons, with all rows of one id, of which %.0f count at most",
-                 with_commas(jv_num(persons), n), jv_num(jv_get(v, "rows_per_person")));
-    else
-        snprintf(line, sizeof line, "each of %s rows; somebody with several rows is protected less",
-                 with_commas(jv_num(jv_get(v, "rows")), n));
-    paragraph("protects", line);
-    if (*people_words(jv_get(v, "people"), people, sizeof people)) paragraph("groups", people);
-    if (persons.p)
-        paragraph("groups", "k persons together have k times epsilon, and a delta that is at least k times as large");
-    snprintf(line, sizeof line, "epsilon %s where another stands in the place of one, instead of nobody",
-             cost_text(jv_num(jv_get(v, "epsilon_replace")), eps));
-    paragraph("replace", line);
-    paragraph("rests on",
-              "the word of whoever issued it, settings that owe nothing to the rows but for what is listed, and a "
-              "computer that kept its secrets; in full below");
-    snprintf(line, sizeof line, "%s; who issued it, whom to ask and when: not stated",
-             jv_str(jv_get(v, "made_by"), made, sizeof made));
-    paragraph("made by", line);
-    jv_str(jv_get(v, "data_digest"), digest, sizeof digest);
-    snprintf(
-        line, sizeof line,
-        "digest %.16s..., salted anew in every run: two certificates do not tell whether their rows are the same; "
-        "who has rows, model and key asks privet eval MODEL DATA",
-        digest);
-    paragraph("data", line);
+    (void)user, (void)question;
+    paragraph(label, text);
 }
 
 static void show(const char *path, jv v)
@@ -63,7 +36,7 @@ static void show(const char *path, jv v)
     row("holds", "%s: the recorded events cost at most epsilon %s, as claimed", path,
         cost_text(jv_num(jv_get(v, "epsilon")), eps));
     show_strength(v);
-    answers(v);
+    answers(v, print_answer, NULL);
     show_counted(v);
     if (jv_get(v, "evaluation").p) {
         row("figures", "made again of the counts in it: value, then a 95 %% interval for the noise");

@@ -130,6 +130,23 @@ static void verdict(FILE *f, const findings *r)
     else fputs(". Per person: with all of their rows.</p></div>\n", f);
 }
 
+static void put_answer(void *user, const char *label, const char *question, const char *text)
+{
+    FILE *f = user;
+    (void)label;
+    fprintf(f, "<tr><th>%s</th><td>", question);
+    html_put(f, text);
+    fputs("</td></tr>\n", f);
+}
+
+static void in_short(FILE *f, const findings *r)
+{
+    if (!r->verification.p) return;
+    fputs("<h2>In short</h2>\n<div class=\"box\"><table class=\"wide\">\n", f);
+    answers(r->verification, put_answer, f);
+    fputs("</table></div>\n", f);
+}
+
 static void counted(FILE *f, jv v)
 {
     const jv rows = jv_get(v, "rows_counted");
@@ -435,6 +452,7 @@ char *report_html(const findings *r)
     if (!f) abort();
     html_begin(f, "Privacy report", r->model_file);
     verdict(f, r);
+    in_short(f, r);
     training(f, r);
     curves(f, r);
     effects_page(f, r->effects);

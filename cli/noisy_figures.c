@@ -6,14 +6,14 @@
 
 bool of_budget(const char *key)
 {
-    return strncmp(key, "budget.", 7) == 0 || strncmp(key, "accountant", 10) == 0 || strcmp(key, "privacy") == 0 ||
-           strcmp(key, "run.seed") == 0;
+    return strncmp(key, "budget.", 7) == 0 || strncmp(key, "issuer.", 7) == 0 ||
+           strncmp(key, "accountant", 10) == 0 || strcmp(key, "privacy") == 0 || strcmp(key, "run.seed") == 0;
 }
 
 bool has_budget(const cli *c)
 {
     for (int i = 0; i < c->args.n_settings; i++)
-        if (of_budget(c->args.settings[i].key)) return true;
+        if (of_budget(c->args.settings[i].key) && strncmp(c->args.settings[i].key, "issuer.", 7) != 0) return true;
     return false;
 }
 
@@ -83,6 +83,7 @@ static int make_budget(cli *c, pv_plan **out)
     for (int i = 0; s == PV_OK && i < c->args.n_settings; i++)
         if (of_budget(c->args.settings[i].key))
             s = pv_plan_set(*out, c->args.settings[i].key, c->args.settings[i].value);
+    if (s == PV_OK) s = date_issue(c, *out);
     return s == PV_OK ? EXIT_DONE : fail(c, s);
 }
 

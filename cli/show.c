@@ -103,15 +103,19 @@ static void show_guarantee(jv v)
 /* A plan or a finished run: both have these fields. */
 const char *people_words(jv people, char *out, size_t cap)
 {
+    bool persons = false;
     char rows[80] = "", costs[200] = "", eps[40];
     for (jv_iter it = jv_begin(people); people.p && jv_next(&it);) {
         const double e = jv_num(jv_get(it.value, "epsilon"));
         const size_t r = strlen(rows), c = strlen(costs);
-        snprintf(rows + r, sizeof rows - r, "%s%.0f", r ? ", " : "", jv_num(jv_get(it.value, "rows")));
+        const jv n = jv_get(it.value, "rows");
+        persons = !n.p;
+        snprintf(rows + r, sizeof rows - r, "%s%.0f", r ? ", " : "", jv_num(n.p ? n : jv_get(it.value, "persons")));
         snprintf(costs + c, sizeof costs - c, "%s%s", c ? ", " : "",
                  e < INFINITY ? cost_text(ceil(e * 100.0 - 1e-9) / 100.0, eps) : "none");
     }
-    if (*rows) snprintf(out, cap, "somebody with %s rows has epsilon %s", rows, costs);
+    if (*rows && persons) snprintf(out, cap, "%s persons together have epsilon %s", rows, costs);
+    else if (*rows) snprintf(out, cap, "somebody with %s rows has epsilon %s", rows, costs);
     else *out = '\0';
     return out;
 }

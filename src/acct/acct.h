@@ -191,9 +191,10 @@ typedef struct pvi_draws {
 pv_status pvi_account_draws(pv_ctx *ctx, const char *accountant, pv_relation rel, const pv_event *ev, double delta,
                             int64_t rows, const pvi_draws *d, pvi_cost *c);
 double pvi_draws_taken(const pvi_draws *d, double epsilon); /* of delta, there */
-/* "people" (people.c): what releases that protect a row cost somebody who owns several; share: delta_draws. */
+/* "people" (people.c): what releases that protect a row cost somebody who owns several; share: delta_draws.
+ * persons: "groups", what releases that protect a person cost several persons. */
 void pvi_people_write(pv_ctx *ctx, pvi_jw *w, const char *accountant, pv_relation rel, const pv_event *ev,
-                      double delta, double share);
+                      double delta, double share, bool persons);
 
 /* ---- what a curve means (curve.c) ------------------------------------------------------------------- */
 /* Lower bound on the type II error of every test with type I error alpha. */

@@ -48,7 +48,7 @@ static pv_status cost_json(pvi_job *j, char **json)
             pvi_jw_f64(&w, "noise_per_weight", r->kind->mech->entry(&noise) / r->batch * r->q.unit);
         pvi_event_write(j->events, &w, "events");
         if (!j->dom.unit_rows)
-            pvi_people_write(j->ctx, &w, j->accountant, j->prob.relation, j->events, j->prob.delta, j->draws);
+            pvi_people_write(j->ctx, &w, j->accountant, j->prob.relation, j->events, j->prob.delta, j->draws, false);
         pvi_bounds_write(j->opt, j->opt_cfg, &j->prob, &w);
     }
     char *settings;

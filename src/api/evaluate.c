@@ -31,6 +31,7 @@ static pv_status make_plan(const pv_model *m, const pv_plan *budget, pv_plan **o
     to->noise_multiplier = of->noise_multiplier;
     to->relation = of->relation;
     to->seed = of->seed;
+    to->issuer = of->issuer, to->contact = of->contact, to->date = of->date, to->data_name = of->data_name;
     to->threads = m->plan->s.threads;
     p->given = m->file.w;
     for (const pvi_pair *k = m->plan->pairs; s == PV_OK && k; k = k->next)

@@ -112,6 +112,7 @@ static pv_status report(pv_ctx *ctx, const pvi_cert *c, const pvi_recomputed *go
     }
     pvi_jw_i64(&w, c->unit ? "persons" : "rows", c->rows);
     pvi_jw_str(&w, "made_by", c->made_by);
+    pvi_issuer_write(c, ctx, &w);
     pvi_jw_str(&w, "data_digest", c->data_digest);
     pvi_strength_write(&w, &(pvi_claim) { c->epsilon, c->delta, (double)c->rows, c->relation, 1, c->unit_rows > 0 });
     pvi_jw_f64(&w, "epsilon", c->epsilon);
@@ -124,7 +125,7 @@ static pv_status report(pv_ctx *ctx, const pvi_cert *c, const pvi_recomputed *go
     pvi_jw_bool(&w, "replace_is_group_bound", c->replace_is_group_bound);
     pvi_jw_str(&w, "statement", words.s);
     const pv_status figures = write_evaluation(ctx, c, &w);
-    if (!c->unit) pvi_people_write(ctx, &w, "best", c->relation, c->events, c->delta, c->delta_draws);
+    pvi_people_write(ctx, &w, "best", c->relation, c->events, c->delta, c->delta_draws, c->unit != NULL);
     pvi_jw_open(&w, "assumptions", '[');
     for (int64_t i = 0; i < c->n_assumptions; i++) pvi_jw_str(&w, NULL, c->assumptions[i]);
     pvi_jw_close(&w, ']');

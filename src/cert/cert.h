@@ -106,7 +106,10 @@ pv_status pvi_cert_run_read(pv_ctx *ctx, pv_arena *a, const pvi_json *settings, 
 typedef enum pvi_fit { PVI_FITS, PVI_MISFIT, PVI_UNKNOWN_FIT } pvi_fit; /* unknown: too many to try */
 pvi_fit pvi_cert_domain(pv_ctx *ctx, pv_arena *a, pvi_cert_run *run, const pvi_cert *c);
 extern const pv_param pvi_cert_general[]; /* settings of no plug-in, data.* apart */
-bool pvi_cert_is_local(const char *key);  /* a setting of one machine: in no certificate */
+/* What a value of a setting issuer.* has to be, as it is not (issuer.c); NULL: it is, or the setting is another. */
+const char *pvi_issuer_needs(const char *key, const char *value);
+void pvi_issuer_write(const pvi_cert *c, pv_ctx *ctx, pvi_jw *w); /* what the settings say, null: not stated */
+bool pvi_cert_is_local(const char *key);                          /* a setting of one machine: in no certificate */
 pv_status pvi_cert_check_settings(pv_ctx *ctx, const char *name, const pvi_cert *c);
 pv_status pvi_cert_recompute(pv_ctx *ctx, const char *name, const pvi_cert *c, pvi_recomputed *out);
 /* One sentence that says what is guaranteed, or that nothing is. */

@@ -20,6 +20,7 @@
 
 typedef struct general { /* the keys that belong to no plug-in */
     const char *model, *reg, *set, *optimizer, *start, *mechanism, *accountant;
+    const char *issuer, *contact, *date, *data_name;
     int64_t privacy, relation, sampler, unit_combine, unit_weight;
     double epsilon, delta, noise_multiplier, clip, batch, batch_hessian;
     pv_numbers reg_layers;
@@ -51,6 +52,10 @@ const pv_param pvi_cert_general[] = { /* as in plan/settings.c, which cert canno
                                       ROW("sampler", PV_ENUM, sampler, 0, 0, 0, PVI_SAMPLER_CHOICES),
                                       ROW("sampler.batch", PV_F64, batch, PV_AUTO, 1, 1e15, NULL),
                                       ROW("sampler.batch_hessian", PV_F64, batch_hessian, PV_AUTO, 1, 1e15, NULL),
+                                      ROW("issuer.name", PV_STR, issuer, 0, 0, 0, NULL),
+                                      ROW("issuer.contact", PV_STR, contact, 0, 0, 0, NULL),
+                                      ROW("issuer.date", PV_STR, date, 0, 0, 0, NULL),
+                                      ROW("issuer.data", PV_STR, data_name, 0, 0, 0, NULL),
                                       { 0 }
 };
 
@@ -79,6 +84,10 @@ static const char *const later[] = { "optimizer.drop",
                                      "data.outside_numbers",
                                      "data.outside_categories",
                                      "data.outside_text",
+                                     "issuer.name",
+                                     "issuer.contact",
+                                     "issuer.date",
+                                     "issuer.data",
                                      NULL }; /* (3) */
 
 bool pvi_cert_is_local(const char *key)
@@ -147,6 +156,7 @@ static pv_status take(reading *r, int k, const pv_param *row, const char *key, c
         *(const char **)(void *)((char *)t->cfg + row->offset) = NULL;
         return PV_OK;
     }
+    if (v->type == PVI_JSTR && pvi_issuer_needs(key, v->text)) return refuse(r->ctx, key, "is none that can be set");
     if (of_plugin && row->certified && isnan(row->def) && v->type == PVI_JSTR && !strcmp(v->text, "auto")) /* (4) */
         return refuse(r->ctx, key, "is auto, and a run resolves it");
     const char *text = v->type == PVI_JBOOL ? (v->num != 0.0 ? "yes" : "no") : v->text;

@@ -9,7 +9,8 @@
  * edits; it is not a signature.  Against deliberate forgery stands the recomputation in cert_check.c:
  * an epsilon its own events do not support is refused whatever the checksum says.
  *
- * Fields nobody knows are refused (P5).  No time, host, user or path is recorded.
+ * Fields nobody knows are refused (P5).  No host, user or path is recorded, and no time but a day that was declared
+ * (issuer.c).
  *
  * A field belongs to the versions from `since` to `until`.  What a version wrote is written the same way for ever,
  * words included (statement.c), so that its certificates go on to verify; tests/corpus has some of each version.

@@ -16,7 +16,8 @@ typedef struct pvi_settings { /* the keys that belong to no plug-in             
     bool diagnostics;
     double holdout_share; /* NAN: none is held out */
     const char *holdout, *apart, *measure, *log;
-    int64_t every, copy; /* copy: MiB */
+    const char *issuer, *contact, *date, *data_name; /* NULL: not stated */
+    int64_t every, copy;                             /* copy: MiB */
     pvi_data_cfg data;
 } pvi_settings;
 enum { PVI_PRIVACY_ON = 0, PVI_PRIVACY_OFF = 1 };

@@ -5,6 +5,11 @@
  * which plug-in is meant, so that order does not matter. */
 #include "plan/job.h"
 
+#include "cert/cert.h"
+#include "data/encode.h"
+
+#include <time.h>
+
 #define ROW(key, type, field, def, lo, hi, cert, help, text)                                                         \
     {                                                                                                                \
         key, type, offsetof(pvi_settings, field), def, lo, hi, cert, help, text                                      \
@@ -51,6 +56,12 @@ const pv_param pvi_settings_params[] = {
     ROW("sampler.batch_hessian", PV_F64, batch_hessian, PV_AUTO, 1, 1e15, true,
         "expected rows per query of a Hessian that has a sample of its own (optimizer=str2); auto: as sampler.batch",
         NULL),
+    ROW("issuer.name", PV_STR, issuer, 0, 0, 0, false,
+        "who answers for the run, repeated in the certificate: a person, an office", NULL),
+    ROW("issuer.contact", PV_STR, contact, 0, 0, 0, false, "whom to ask about it", NULL),
+    ROW("issuer.date", PV_STR, date, 0, 0, 0, false,
+        "day of the run, as 2026-01-31; today: that of the clock, in UTC", NULL),
+    ROW("issuer.data", PV_STR, data_name, 0, 0, 0, false, "what the data are called; no path", NULL),
     ROW("run.threads", PV_I64, threads, 0, 0, 256, false, "threads; 0: one per core", NULL),
     ROW("run.seed", PV_I64, seed, PV_AUTO, 0, 9e15, false, "test source of randomness: the result is NOT PRIVATE",
         NULL),
@@ -217,6 +228,11 @@ static const char *key_of(const char *word)
 
 static pv_status set_value(pv_plan *plan, const char *key, const char *value)
 {
+    char today[32];
+    if (strcmp(key, "issuer.date") == 0 && strcmp(value, "today") == 0)
+        pvi_date_text((int64_t)(time(NULL) / 86400), today), value = today;
+    const char *need = pvi_issuer_needs(key, value);
+    if (need) return pvi_fail(plan->ctx, PV_E_PARAM, "%s=%.40s: %s is needed", key, value, need);
     if (pvi_param_find(pvi_settings_params, key))
         return pvi_param_set(plan->ctx, plan->arena, "", pvi_settings_params, &plan->s, key, value);
     if (strncmp(key, "data.", 5) == 0 && pvi_param_find(pvi_data_params, key + 5))

@@ -97,7 +97,8 @@ static void every_general_setting(void **state)
     for (const pvi_json *s = pvi_json_get(catalogue(), "settings")->child; s; s = s->next) {
         pv_plan *plan;
         PVT_OK(pv_plan_create(ctx, &plan));
-        const pv_status got = pv_plan_set(plan, text_of(s, "key"), default_of(s));
+        const bool day = strcmp(text_of(s, "key"), "issuer.date") == 0; /* no text but a day can be set */
+        const pv_status got = pv_plan_set(plan, text_of(s, "key"), day ? "2026-01-31" : default_of(s));
         PVT_CHECK(got == PV_OK, "%s: %s", text_of(s, "key"), pv_ctx_errmsg(ctx));
         pv_plan_free(plan);
     }
