@@ -107,7 +107,7 @@ static void not_covered(jv v, char *out, size_t cap)
     snprintf(out, cap,
              "%s, what holds for a whole group of people, the data file itself, and figures that somebody published "
              "without noise; in full below",
-             jv_get(v, "persons").p ? "somebody under several ids, or several persons together"
+             jv_get(v, "persons").p ? "somebody under several ids, larger groups than those above"
                                     : "somebody with several rows beyond the groups above");
 }
 

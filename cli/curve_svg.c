@@ -36,7 +36,7 @@ void draw_tests(FILE *f, jv v, double x, double y)
     double a[MAX], b[MAX];
     const int n = numbers(jv_get(v, "alpha"), a);
     numbers(jv_get(v, "beta"), b);
-    const plot p = { f, 0, 1, 0, 1, "Errors of any test for one row", "false alarms", "misses, at least", 0 };
+    const plot p = { f, 0, 1, 0, 1, "Errors of any test for one unit", "false alarms", "misses, at least", 0 };
     plot_open(&p, x, y);
     plot_area(&p, a, b, n);
     for (int k = 0; k <= 4; k++) plot_mark_x(&p, 0.25 * k, "%.2f");

@@ -38,8 +38,9 @@ static const char style[] =
     "white-space:pre-wrap;overflow-wrap:anywhere}pre{background:var(--card);border:1px solid var(--edge);"
     "border-radius:.4rem;padding:.7rem}\n"
     "details{margin:1rem 0}summary{cursor:pointer;font-weight:600}\n"
-    "@media print{body{max-width:none;padding:0;font-size:11pt}h2{break-after:avoid}figure,table,.verdict"
-    "{break-inside:avoid}details>*{display:block}}\n";
+    "@media print{body{max-width:none;padding:0;font-size:10pt}h2{break-after:avoid}figure,tr,li,.verdict"
+    "{break-inside:avoid}.pair figure{flex:1 1 45%;min-width:0}.box{overflow:visible}details>*{display:block}"
+    "details::details-content{content-visibility:visible;display:block}}\n";
 
 void html_put(FILE *f, const char *text)
 {
@@ -142,7 +143,7 @@ static void put_answer(void *user, const char *label, const char *question, cons
 static void in_short(FILE *f, const findings *r)
 {
     if (!r->verification.p) return;
-    fputs("<h2>In short</h2>\n<div class=\"box\"><table class=\"wide\">\n", f);
+    fputs("<h2>In short</h2>\n<div class=\"box\"><table>\n", f);
     answers(r->verification, put_answer, f);
     fputs("</table></div>\n", f);
 }
@@ -215,13 +216,16 @@ static void put_event(FILE *f, jv e)
 /* The definition itself: true at every epsilon, which words about factors are not. */
 static void definition(FILE *f, jv v)
 {
+    static const char *const change[2][2] = {
+        { "if one row contributed nothing", "with any other row in the place of one row" },
+        { "if one person contributed nothing", "with any other person's rows in the place of one person's" }
+    };
     char relation[32], eps[40], delta[40];
     const bool replace = strcmp(jv_str(jv_get(v, "relation"), relation, sizeof relation), "replace") == 0;
     fprintf(f,
             "<p>For every set of results: its probability is at most e<sup>%s</sup> times what it would be %s, plus "
             "%s; and the other way round.</p>\n",
-            cost_text(jv_num(jv_get(v, "epsilon")), eps),
-            replace ? "with any other row in the place of one row" : "if one row contributed nothing",
+            cost_text(jv_num(jv_get(v, "epsilon")), eps), change[jv_get(v, "persons").p != NULL][replace],
             cost_text(jv_num(jv_get(v, "delta")), delta));
 }
 
@@ -279,6 +283,9 @@ static double right_by_curve(const findings *r)
 
 static void curves(FILE *f, const findings *r)
 {
+    static const char *const tested[2][2] = { { "whether one row was used", "which of two rows was used" },
+                                              { "whether one person's rows were used",
+                                                "which of two persons' rows were used" } };
     char relation[32];
     if (!r->curve.p) return;
     const bool replace = strcmp(jv_str(jv_get(r->curve, "relation"), relation, sizeof relation), "replace") == 0;
@@ -294,7 +301,7 @@ static void curves(FILE *f, const findings *r)
         "<figcaption>Whoever tries to tell from the model %s errs at least this often: no "
         "test lies in the shaded region. By the whole curve, which says more than one epsilon with its delta, the "
         "guess above is right at most %.1f %% of the time.</figcaption></figure></div>\n",
-        replace ? "which of two rows was used" : "whether one row was used", right_by_curve(r));
+        tested[jv_get(r->certificate, "persons").p != NULL][replace], right_by_curve(r));
 }
 
 static void along(FILE *f, const findings *r)

@@ -10,7 +10,7 @@ for text in 'Protection of each row: <span class="badge">strong</span>' '<strong
     '<div class="verdict green">' 'guesses right at most 73.2&nbsp;% of the time; without the result, 50&nbsp;%.' \
     'epsilon 1 is at most 1, and delta 0.0001 is at most a tenth of one in 200 rows' 'a person with several rows is protected less' \
     'at most e<sup>1</sup> times what it would be if one row contributed nothing, plus 0.0001' 'times: gaussian, noise multiplier' \
-    'Confusion matrix' 'Calibration' 'Privacy curve' 'Errors of any test for one row' 'What it does not cover' \
+    'Confusion matrix' 'Calibration' 'Privacy curve' 'Errors of any test for one unit' 'What it does not cover' \
     'mu of the closest Gaussian curve' 'privet verify m.pvt' '<th>budget.epsilon</th><td>1</td>' 'the guarantee does not cover them'; do
     has report.html "$text"
 done
