@@ -37,7 +37,7 @@ from ._estimators import (
     SoftmaxRegression,
     load,
 )
-from ._model import Certificate, Noise, verify
+from ._model import Certificate, Evaluation, Noise, verify
 from ._plots import plot_coefficients, plot_curves, plot_learning, plot_privacy
 from ._schema import Column, Schema, category, date, ignore, label, number, person, target
 from ._torch import from_torch, to_torch

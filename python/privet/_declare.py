@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+import tempfile
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from . import _rows
+from . import _core, _rows
 from ._errors import InvalidInput, Undeclared
-from ._schema import Column, Schema, category, label, number, spellings, target, text
+from ._schema import Column, Schema, category, label, named, number, spellings, target, text
 from ._settings import shown
 
 
@@ -115,23 +118,53 @@ def _range(a: Any) -> Column:
     return number(lo, hi if hi > lo else lo + 1.0, missing="middle", outside="clamp")
 
 
+def _open_columns(x: Any) -> list[tuple[str, str]]:
+    """The columns of a table and how each is declared, by its type alone; of a file by its header."""
+    if _rows.is_pandas(x) and _rows.names_of(x) is not None:
+        words = {"f": "(min, max)", "i": "(min, max)", "u": "(min, max)", "M": "privet.date(min, max)"}
+        return [(n, words.get(getattr(t, "kind", "O"), "[...]")) for n, t in zip(x.columns, x.dtypes)]
+    if _rows.is_path(x):
+        said = json.loads(_core.Context().draft(os.fsencode(x), None, False))
+        return [(c["name"], "...") for c in said["columns"]]
+    return [(name, "(min, max)") for name in _names(x)]
+
+
+def _lines(columns: list[tuple[str, str]], most: int) -> str:
+    inside = "".join(f"    {name!r}: {word},\n" for name, word in columns[:most])
+    return inside + (f"    ...  # {len(columns) - most} more\n" if len(columns) > most else "")
+
+
+def draft(x: Any, label: Optional[str]) -> str:
+    columns = _open_columns(x if _rows.is_path(x) else _rows.door(x))
+    _has(columns, label)
+    said = [(n, "privet.label(...)" if n == label else word) for n, word in columns]
+    return f"privet.Schema({{\n{_lines(said, len(said))}}})"
+
+
+def _has(columns: Any, label: Optional[str]) -> None:
+    if label is not None and label not in [n for n, _ in columns]:
+        raise InvalidInput(f"label={label!r}: the table has no such column")
+
+
+def of_public(x: Any, label: Optional[str]) -> Schema:
+    if _rows.is_path(x):
+        return Schema.from_json(_core.Context().draft(os.fsencode(x), label, True))
+    write = getattr(x, "to_csv" if _rows.is_pandas(x) else "write_csv", None)  # polars has the other
+    if write is None:
+        raise InvalidInput(f"the path of a CSV, or a frame of pandas or polars, is needed, not a value of type {type(x).__name__}")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "public.csv")
+        write(path, **({"index": False} if _rows.is_pandas(x) else {}))
+        return of_public(path, label)
+
+
 def how_to_declare(x: Any, y: Any, is_classifier: bool) -> str:
     """The declaration for this very table, with its columns filled in and the bounds left open."""
-    lines = []
-    if _rows.is_pandas(x) and _rows.names_of(x) is not None:
-        for name in x.columns:
-            kind = getattr(x[name].dtype, "kind", "O")
-            word = "(min, max)" if kind in "fiu" else "[...]" if kind in "Ob" else "privet.date(min, max)"
-            lines.append((name, word))
-    else:
-        try:
-            lines = [(name, "(min, max)") for name in _names(x)]
-        except Exception:
-            lines = [("x0", "(min, max)")]
-    shown = lines[:20]
-    inside = "".join(f"    {name!r}: {word},\n" for name, word in shown)
-    if len(lines) > len(shown):
-        inside += f"    ...  # {len(lines) - len(shown)} more\n"
+    try:
+        columns = _open_columns(x)
+    except Exception:  # the message is about bounds, whatever else is wrong
+        columns = [("x0", "(min, max)")]
+    inside = _lines(columns, 20)
     if y is not None:
         inside += "    'label': " + ("privet.label('no', 'yes'),\n" if is_classifier else "privet.target(min, max),\n")
     return (
@@ -155,7 +188,7 @@ def _labels(est: Any, schema: Optional[Schema], y: Any, is_classifier: bool) -> 
     if declared is not None:
         if declared.kind == "target":
             raise InvalidInput("the schema declares a number to predict; a Classifier needs privet.label('no', 'yes')")
-        return _array([v[0] if isinstance(v, tuple) else v for v in declared.values]), False
+        return _array([named(v) for v in declared.values]), False
     if est.classes is not None:
         if isinstance(est.classes, (str, bytes, dict)) or len(np.shape(est.classes)) != 1:
             raise InvalidInput(f"classes: a list of them is needed, not a value of type {type(est.classes).__name__}")

@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
@@ -13,10 +14,10 @@ import numpy as np
 from . import _core, _ledger, _rows, _tags
 from ._declare import Declaration, declare
 from ._errors import InvalidInput, PrivacyWarning, Unsupported, not_fitted, read_file
-from ._model import Certificate, Fitted, badge, escape, page
+from ._model import Certificate, Evaluation, Fitted, badge, escape, page
 from ._progress import chosen
-from ._schema import Schema, text
-from ._settings import document, pairs, settings, shown, table, to_text
+from ._schema import Schema, canonical, text
+from ._settings import budget, document, pairs, settings, shown, table, to_text
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -24,10 +25,11 @@ _OWN = {
     "schema": "What is publicly known about the columns: a `privet.Schema`, a dict for one, or the path of a schema file.",
     "bounds": "In place of a schema: (min, max) of all columns or of each, a dict by name, \"row-norm\" or \"from-data\" (NOT PRIVATE).",
     "classes": "The classes in order. None: the schema's, else those found in y, which are then treated as public.",
+    "eval_epsilon": "Epsilon of an evaluation of the rows that holdout_share= leaves out of training: `evaluation_` has it. None: there is none.",
     "layers": "The network, layer by layer, as model.layers takes it: \"dense64,relu,dense\", or \"conv16x3,relu,pool2,dense\" with image.",
     "progress": "\"auto\", True, False, or a function of (what, done, total, epsilon) that returns False to stop.",
 }  # fmt: skip
-_OWN_DEFAULT = {"schema": None, "bounds": None, "classes": None, "layers": "dense64,relu,dense", "progress": "auto"}
+_OWN_DEFAULT = {"schema": None, "bounds": None, "classes": None, "eval_epsilon": None, "layers": "dense64,relu,dense", "progress": "auto"}
 
 
 def _words(losses: tuple[str, ...], fixed: dict[str, Any], drop: tuple[str, ...] = ()) -> list[str]:
@@ -44,13 +46,35 @@ def _words(losses: tuple[str, ...], fixed: dict[str, Any], drop: tuple[str, ...]
     return out
 
 
+_THEIRS = {  # keywords of scikit-learn's estimators, and what is said of them here
+    "C": "reg='l2' with reg_lambda is the penalty, whose weight is beside the average loss: 1/(C n) of n rows",
+    "alpha": "reg_lambda is the weight of the penalty, beside the average loss",
+    "penalty": "reg names the penalty",
+    "class_weight": "of Classifier, model_class_weight says what a row of the second class counts, and model_prevalence its public share",
+    "random_state": "seed makes noise repeatable, for tests: the model is then NOT PRIVATE",
+    "max_iter": "optimizer_steps, of a named optimizer, is the number of steps",
+    "tol": "a run ends after the steps that were planned, whatever the rows",
+    "solver": "optimizer names the algorithm",
+    "n_jobs": "threads says how many",
+    "fit_intercept": "bias=0 leaves the constant column out",
+}
+
+
+def _unknown(name: str, word: str, known: Iterable[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word, known, 1)
+    hint = _THEIRS.get(word) or (f"did you mean {near[0]!r}?" if near else f"help(privet.{name}) lists them")
+    return f"{name}() has no keyword {word!r}; {hint}"
+
+
 def _make_init(values: dict[str, Any]) -> Any:
     """A constructor with one keyword for each, that stores them; its signature is what scikit-learn and help() look at."""
 
     def __init__(self: Any, **given: Any) -> None:
         for word in given:
             if word not in values:
-                raise TypeError(f"{type(self).__name__}() has no keyword {word!r}; help(privet.{type(self).__name__}) lists them")
+                raise TypeError(_unknown(type(self).__name__, word, values))
         self.__dict__.update(values)
         self.__dict__.update(given)
 
@@ -86,7 +110,7 @@ class Estimator:
         super().__init_subclass__(**more)
         if not losses:
             return
-        drop = ("y_min", "y_max") if cls._is_classifier else ()
+        drop = ("y_min", "y_max") if cls._is_classifier else ("holdout_share",)  # numbers have no private evaluation
         cls._keywords = _words(losses, cls._fixed, drop + (("model_layers",) if "layers" in cls._own else ()))
         cls._defaults = {w: _OWN_DEFAULT[w] for w in cls._own}
         cls._defaults.update({w: settings()[w].default for w in cls._keywords})
@@ -160,6 +184,7 @@ class Estimator:
         _refuse(refused)
         X = _rows.door(X)
         told = self._settings()
+        apart = self._held_out(dict(told))
         said = declare(self, X, y, self._is_classifier)
         if self._binary and said.classes is not None and len(said.classes) > 2:
             raise InvalidInput(
@@ -169,8 +194,6 @@ class Estimator:
         held = _rows.Labels(None, None) if said.y is None else _rows.labels(said.y)
         owners = _rows.Labels(None, None) if groups is None else _rows.labels(_rows.column(groups, rows.n, "groups"), "groups")
         told += said.settings
-        if not any(key == "data.curves" for key, _ in told):
-            told.append(("data.curves", "off"))
         if said.schema is not None:  # declares the label, too
             told = [t for t in told if t[0] not in ("data.y_min", "data.y_max")]
             told.append(("data.schema", said.schema.to_json()))
@@ -188,13 +211,18 @@ class Estimator:
         try:
             if start is not None:
                 told.append(("optimizer.start", start.path))
-            model, summary = context.run(told, rows.spec, held.spec, owners.spec)
+            model, summary, release = context.run(told, rows.spec, held.spec, owners.spec, apart)
             self._take(Fitted(context, model), json.loads(summary), said, rows)
             _ledger.finished(type(self).__name__, self.certificate_, mark, (self.summary_ or {}).get("draws_epsilon") or 0.0)
+            if release is not None:
+                self.evaluation_ = Evaluation(*release)
+                _ledger.finished("evaluation", self.evaluation_.certificate, mark)
         except BaseException:
             if context.began():
                 n, unit = _units(rows.n, said.schema, groups, dict(told))
-                _ledger.ended(type(self).__name__, dict(told), n, mark, unit)
+                for spent in (told, apart):
+                    if spent is not None:
+                        _ledger.ended(type(self).__name__, dict(spent), n, mark, unit)
             raise
         finally:
             if bar is not None:
@@ -207,6 +235,21 @@ class Estimator:
         if not c.is_private:
             warnings.warn(c.statement, PrivacyWarning, stacklevel=2)
         return self
+
+    def _held_out(self, told: dict[str, str]) -> Optional[list[tuple[str, str]]]:
+        """The budget of an evaluation of rows that are left out of training; None: there is none."""
+        epsilon = self.__dict__.get("eval_epsilon")
+        if epsilon is None and "run.holdout_share" in told:
+            raise InvalidInput("holdout_share leaves rows out of training for a private evaluation: eval_epsilon= is its budget")
+        if epsilon is None:
+            return None
+        if "run.holdout_share" not in told:
+            raise InvalidInput(
+                "eval_epsilon is for rows that are left out of training: holdout_share=0.2 draws them; "
+                "evaluate(X, y, epsilon=...) is for others"
+            )
+        alike = {w: getattr(self, w) for w in ("delta", "relation", "privacy", "seed")}
+        return budget({"epsilon": epsilon, **alike})
 
     @property
     def partial_fit(self) -> Any:
@@ -237,8 +280,8 @@ class Estimator:
         self.is_private_ = fitted.is_private
         self.noise_ = self.certificate_.noise
         self.n_features_in_ = fitted.features if said.schema is None else len(said.schema.but_label())
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        for word in ("feature_names_in_", "evaluation_"):
+            self.__dict__.pop(word, None)
         if rows is not None and rows.names is not None:
             names = said.schema.but_label() if said.schema is not None and said.by_name else rows.names
             self.feature_names_in_ = np.array([n for n in names if said.schema is None or n != said.schema.label], object)
@@ -321,18 +364,63 @@ class Estimator:
         b = self._weights()[1]
         return b if self._is_classifier else float(b[0])
 
-    def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:
-        """Measures of quality on labelled rows: accuracy, log loss, AUC and so on; like all counts over rows, NOT PRIVATE."""
-        return json.loads(self._evaluated(X, y))  # type: ignore[no-any-return]
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        *,
+        epsilon: Optional[float] = None,
+        by: Optional[str] = None,
+        threshold: Optional[float] = None,
+        cost: Optional[tuple[float, float]] = None,
+        **budget_: Any,
+    ) -> dict[str, Any]:
+        """Measures of quality on labelled rows: accuracy, log loss, AUC and so on; exact ones are NOT PRIVATE.
 
-    def _evaluated(self, X: Any, y: Any) -> str:
+        epsilon: the budget of a release of its own, noisy figures with intervals and a certificate (`privet.Evaluation`);
+        delta, relation, accountant, privacy and seed go with it, and `privet.spent` counts it. groups: whose row it is, every
+        person then counts once. by: a declared category, for each value of which exact measures are taken. threshold: the chance
+        above which the second of two classes is predicted, or cost: what a false alarm and a miss cost.
+        """
         f = self._ready()
+        rows, held, owners = self._labelled(X, y, groups)
+        if epsilon is None:
+            if budget_:
+                raise InvalidInput(f"{', '.join(budget_)}: for a private evaluation, which has an epsilon")
+            return json.loads(f.evaluate(rows, held.spec, owners.spec, by, _cut(threshold, cost)))  # type: ignore[no-any-return]
+        for word, value in (("by", by), ("threshold", threshold), ("cost", cost)):
+            if value is not None:
+                raise Unsupported(f"{word}: of exact measures only, which have no epsilon")
+        told = budget({"epsilon": epsilon, **budget_})
+        of_persons = self.certificate_.json.get("unit") == "person"
+        if of_persons and groups is None and not _units(0, self._schema, None, f.given())[1] == "person":
+            raise InvalidInput("the model protects persons: groups= says whose rows these are, an id for each")
+        mark = _ledger.seen_before(X, "evaluate")
+        try:
+            out = f.release(told, rows, held.spec, owners.spec)
+        except BaseException:
+            if f.began():
+                n, unit = _units(rows.n, self._schema, groups, f.given())
+                _ledger.ended("evaluate", dict(told), n, mark, unit)
+            raise
+        _ledger.finished("evaluate", out.certificate, mark)
+        if not out.certificate.is_private:
+            warnings.warn(out.certificate.statement, PrivacyWarning, stacklevel=2)
+        return out
+
+    def _labelled(self, X: Any, y: Any, groups: Any = None) -> tuple[Any, Any, Any]:
+        """Rows, their labels where those come apart, and whose they are where that is said."""
+        self._ready()
+        held = owners = _rows.Labels(None, None)
         if y is None:
             rows = _rows.describe(_rows.door(X), self._schema, label_inside=True)
-            return f.evaluate(rows, None)
-        rows = self._rows(X)
-        held = _rows.labels(_rows.column(y, rows.n))
-        return f.evaluate(rows, held.spec)
+        else:
+            rows = self._rows(X)
+            held = _rows.labels(_rows.column(y, rows.n))
+        if groups is not None:
+            owners = _rows.labels(_rows.column(groups, rows.n, "groups"), "groups")
+        return rows, held, owners
 
     def _answers(self, X: Any, y: Any) -> Any:
         """The labels to score against: y, or the column of a table."""
@@ -354,6 +442,25 @@ class Estimator:
         if said is None:
             raise Unsupported('this model has no curves: fit with curves="auto" and a schema, or bounds of the columns')
         return json.loads(said)  # type: ignore[no-any-return]
+
+    def weights(self) -> list[dict[str, Any]]:
+        """The weights as a table, a dict a line, the largest first: `pandas.DataFrame(clf.weights())`.
+
+        "column" and "at", a knot or a value, name each; of more than two classes "class" does, too. Of a model with curves a
+        weight is what the point adds to the score, and columns come by importance. "error_at_most" bounds its standard deviation by
+        privacy noise, None where no bound is known. Looks at no row.
+        """
+        f = self._ready()
+        said = f.curves()
+        return _straight(self) if said is None else _points(json.loads(said))
+
+    @property
+    def coef_names_(self) -> list[str]:
+        """The names of the columns of coef_: a category has one for each value, a number with a curve one for each of its knots."""
+        f, wide = self._ready(), self._weights()[0].shape[1]
+        said = f.schema()
+        names = [] if said is None else Schema.from_json(said).encoded(f.curves() is not None)
+        return names if len(names) == wide else [f"x{j}" for j in range(wide)]
 
     def explain(self, row: Any) -> dict[str, Any]:
         """What each column of one row adds to its score, the largest parts first, relative to the mean of its curve.
@@ -382,12 +489,20 @@ class Estimator:
             raise InvalidInput(f"explain takes one row, not {rows.n}")
         return json.loads(self._ready().explain(rows, 0))  # type: ignore[no-any-return]
 
-    def report(self, path: Optional[Path] = None, X: Any = None, y: Any = None, *, exact: bool = False) -> Optional[str]:
-        """The guarantee, and with labelled rows the quality, as one page of HTML: written to path, or returned without one."""
+    def report(
+        self, path: Optional[Path] = None, X: Any = None, y: Any = None, *, exact: bool = False, evaluation: Any = None
+    ) -> Optional[str]:
+        """The guarantee, and with labelled rows the quality, as one page of HTML: written to path, or returned without one.
+
+        evaluation: what `evaluate` released under a budget, whose figures then stand on the page; those of X are NOT PRIVATE.
+        """
         f = self._ready()
-        metrics = None if X is None else self._evaluated(X, y)
+        metrics = None
+        if X is not None:
+            rows, held, owners = self._labelled(X, y)
+            metrics = f.evaluate(rows, held.spec, owners.spec, None, None)
         name = "model" if path is None else os.path.splitext(os.path.basename(os.fspath(path)))[0]
-        said = page(f, name, metrics, None if X is None else "rows", exact)
+        said = page(f, name, metrics, evaluation, exact)
         if path is None:
             return said
         _core.Context().write(os.fsencode(path), said.encode())
@@ -407,6 +522,46 @@ class Estimator:
         if "_fitted" not in self.__dict__:
             return f"<p>{said} not fitted</p>"
         return f"<p>{said}<br>{badge(self.certificate_)} {escape(self.statement_)}</p>"
+
+
+def _points(said: dict[str, Any]) -> list[dict[str, Any]]:
+    """The points of curves, one by one."""
+    several = len(said["base"]) > 1
+    return [
+        {"column": c["name"], "at": at, **({"class": said["classes"][k]} if several else {}), "weight": w, "error_at_most": said.get("noise_at_most")}
+        for c in said["columns"]
+        for k, effect in enumerate(c["effect"])
+        for at, w in zip(c["at"], effect)
+    ]  # fmt: skip
+
+
+def _straight(est: Any) -> list[dict[str, Any]]:
+    """The weights of a linear model, one by one."""
+    w, b = est._weights()
+    noise = est.certificate_.noise
+    error = None if noise is None else noise.weights
+    bias = abs(float(est._ready().settings().get("data.bias", 1)))
+    out = []
+    for k, row in enumerate(np.column_stack([w, b])):
+        of = {"class": text(est.classes_[k])} if len(w) > 1 else {}
+        for name, x in zip([*est.coef_names_, "bias"], row.tolist()):
+            column, _, at = name.partition("=") if est._schema is None or name not in est._schema.columns else (name, "", "")
+            about = error if error is None or name != "bias" else bias * error
+            out.append({"column": column, "at": at or None, **of, "weight": x, "error_at_most": about})
+    return sorted(out, key=lambda line: -abs(line["weight"]))
+
+
+def _cut(threshold: Any, cost: Any) -> Optional[tuple[str, str]]:
+    """What the library is told of predictions of two classes; None: those by a half."""
+    if threshold is not None and cost is not None:
+        raise InvalidInput("threshold and cost both say when the second class is predicted: give one of them")
+    if threshold is not None:
+        return "predict.threshold", to_text(settings()["epsilon"]._replace(keyword="threshold"), threshold)
+    if cost is None:
+        return None
+    if np.shape(cost) != (2,):
+        raise InvalidInput("cost: a pair is needed, what a false alarm and a miss cost")
+    return "predict.cost", ",".join(to_text(settings()["epsilon"]._replace(keyword="cost"), c) for c in cost)
 
 
 def _per_person(groups: Any, n: int, sample_weight: Any) -> Any:
@@ -459,6 +614,7 @@ def _same_names(names: list[str], known: list[str]) -> None:
 
 class _Classes(Estimator):
     _estimator_type = "classifier"
+    _own = ["schema", "bounds", "classes", "eval_epsilon", "progress"]
 
     def predict(self, X: Any) -> Any:
         """The most likely class of every row."""
@@ -480,8 +636,11 @@ class _Classes(Estimator):
         got = self.predict(X)
         sample_weight = _per_person(groups, len(got), sample_weight)
         want = _rows.column(y, len(got))
-        if want.dtype.kind != got.dtype.kind:
-            want, got = np.array([text(v) for v in want]), np.array([text(v) for v in got])
+        declared = self._schema.columns[self._schema.label].values if self._schema is not None and self._schema.label else ()
+        if want.dtype.kind != got.dtype.kind or any(not isinstance(v, str) for v in declared):
+            names = canonical(declared)  # a class may have several spellings
+            want = np.array([names.get(text(v), text(v)) for v in want])
+            got = np.array([text(v) for v in got])
         return float(np.average(got == want, weights=sample_weight))
 
 
@@ -511,10 +670,11 @@ class Classifier(_Chances, losses=_LOSSES + _NETS):
     (True, True)
     """
 
-    _own = ["schema", "bounds", "classes", "progress"]
+
+_STRAIGHT = {"curves": "off"}  # a model that is named linear has one weight a column, unless curves are asked for
 
 
-class LogisticRegression(_Chances, losses=("logistic",)):
+class LogisticRegression(_Chances, losses=("logistic",), defaults=_STRAIGHT):
     """Logistic regression for two classes; `SoftmaxRegression` is the one for more.
 
     >>> import numpy as np, privet
@@ -523,12 +683,11 @@ class LogisticRegression(_Chances, losses=("logistic",)):
     (1, 2)
     """
 
-    _own = ["schema", "bounds", "classes", "progress"]
     _fixed = {"model": "logistic"}
     _binary = True
 
 
-class SoftmaxRegression(_Chances, losses=("softmax",)):
+class SoftmaxRegression(_Chances, losses=("softmax",), defaults=_STRAIGHT):
     """Logistic regression for any number of classes.
 
     >>> import numpy as np, privet
@@ -537,11 +696,10 @@ class SoftmaxRegression(_Chances, losses=("softmax",)):
     (5, 3)
     """
 
-    _own = ["schema", "bounds", "classes", "progress"]
     _fixed = {"model": "softmax"}
 
 
-class LinearSVC(_Classes, losses=("hinge",)):
+class LinearSVC(_Classes, losses=("hinge",), defaults=_STRAIGHT):
     """A linear support vector machine with a smoothed corner, for two classes.
 
     >>> import numpy as np, privet
@@ -550,7 +708,6 @@ class LinearSVC(_Classes, losses=("hinge",)):
     (4,)
     """
 
-    _own = ["schema", "bounds", "classes", "progress"]
     _fixed = {"model": "hinge"}
     _binary = True
 
@@ -589,8 +746,6 @@ class AdditiveClassifier(_Sums, _Chances, losses=_LOSSES, defaults={"curves": "a
     ['x0', 'x1']
     """
 
-    _own = ["schema", "bounds", "classes", "progress"]
-
 
 class NetworkClassifier(_Chances, losses=_NETS):
     """A network on tables, or on images with image="28x28".
@@ -602,7 +757,7 @@ class NetworkClassifier(_Chances, losses=_NETS):
     (3,)
     """
 
-    _own = ["schema", "bounds", "classes", "layers", "progress"]
+    _own = [*_Classes._own, "layers"]
 
     def _settings(self) -> list[tuple[str, str]]:
         told = super()._settings()
@@ -617,6 +772,7 @@ class NetworkClassifier(_Chances, losses=_NETS):
 
 class _Numbers(Estimator):
     _estimator_type = "regressor"
+    _own = ["schema", "bounds", "progress"]
     _is_classifier = False
 
     def predict(self, X: Any) -> Any:
@@ -647,8 +803,6 @@ class Regressor(_Numbers, losses=("squared", "huber", "tukey", "mlp"), defaults=
     (4,)
     """
 
-    _own = ["schema", "bounds", "progress"]
-
 
 class AdditiveRegressor(_Sums, _Numbers, losses=("squared", "huber"), defaults={"model": "squared", "curves": "auto"}):
     """A model of a number that is a sum of curves, one for each column; the number's bounds are declared.
@@ -660,10 +814,8 @@ class AdditiveRegressor(_Sums, _Numbers, losses=("squared", "huber"), defaults={
     'x0'
     """
 
-    _own = ["schema", "bounds", "progress"]
 
-
-class LinearRegression(_Numbers, losses=("squared",)):
+class LinearRegression(_Numbers, losses=("squared",), defaults=_STRAIGHT):
     """Least squares.
 
     >>> import numpy as np, privet
@@ -672,11 +824,10 @@ class LinearRegression(_Numbers, losses=("squared",)):
     (2,)
     """
 
-    _own = ["schema", "bounds", "progress"]
     _fixed = {"model": "squared"}
 
 
-class Ridge(_Numbers, losses=("squared",)):
+class Ridge(_Numbers, losses=("squared",), defaults=_STRAIGHT):
     """Least squares with a penalty on the squared length of the weights; its weight is reg_lambda.
 
     >>> import numpy as np, privet
@@ -685,7 +836,6 @@ class Ridge(_Numbers, losses=("squared",)):
     True
     """
 
-    _own = ["schema", "bounds", "progress"]
     _fixed = {"model": "squared", "reg": "l2"}
 
 

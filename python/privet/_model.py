@@ -171,6 +171,28 @@ class Certificate:
         return f"<p>{badge(self)} {escape(self.statement)}</p>"
 
 
+class Evaluation(dict[str, Any]):
+    """Measures of a model on labelled rows as a release of their own: noisy, each with the 95 % interval of the noise.
+
+    >>> import numpy as np, privet
+    >>> X, y = np.random.default_rng(7).random((2000, 2)), np.arange(2000) % 2
+    >>> clf = privet.Classifier(bounds=(0, 1), classes=[0, 1]).fit(X[:1000], y[:1000])
+    >>> held = clf.evaluate(X[1000:], y[1000:], epsilon=0.5)
+    >>> sorted(held["accuracy"]), held.certificate
+    (['high', 'low', 'value'], <Certificate epsilon 0.5, delta 0.0001, relation zero-out>)
+    >>> held.certificate.verify()["evaluation"]["accuracy"] == held["accuracy"]
+    True
+    """
+
+    def __init__(self, said: str, certificate: str) -> None:
+        super().__init__(json.loads(said))
+        #: The `privet.Certificate` of this release alone.
+        self.certificate = Certificate(certificate)
+
+    def __reduce__(self) -> Any:
+        return Evaluation, (json.dumps(dict(self)), self.certificate.text)
+
+
 def _number(x: Any) -> float:
     return float(x)
 
@@ -242,6 +264,10 @@ class Fitted:
         with self._lock:
             return json.loads(self._model.settings())  # type: ignore[no-any-return]
 
+    def given(self) -> dict[str, Any]:
+        """Settings that have a value."""
+        return {k: v for k, v in self.settings().items() if v is not None}
+
     def class_names(self) -> list[str]:
         with self._lock:
             return [self._model.class_name(k) for k in range(self.classes)]
@@ -274,9 +300,23 @@ class Fitted:
             self._model.predict(rows.spec, n, at if score else 0, at if probability else 0, at if label else 0)
         return out
 
-    def evaluate(self, rows: Any, labels: Any) -> str:
+    def evaluate(self, rows: Any, labels: Any, persons: Any, column: Optional[str], cut: Optional[tuple[str, str]]) -> str:
         with self._lock:
-            return str(self._model.evaluate(rows.spec, labels))
+            if cut is not None:
+                self._model.set(*cut)
+            try:
+                return str(self._model.evaluate(rows.spec, labels, persons, column))
+            finally:
+                if cut is not None:
+                    self._model.set("predict.threshold", "0.5")
+
+    def release(self, budget: list[tuple[str, str]], rows: Any, labels: Any, persons: Any) -> Evaluation:
+        with self._lock:
+            return Evaluation(*self._model.release(budget, rows.spec, labels, persons))
+
+    def began(self) -> bool:
+        """Whether the last release began to ask rows, so that its budget is spent however it ended."""
+        return bool(self._context.began())
 
     def curves(self) -> Optional[str]:
         """What each column adds to the score; None of a model without curves."""
@@ -298,7 +338,19 @@ class Fitted:
         _core.Context().write(os.fsencode(path), self.to_bytes())
 
 
-def page(model: Fitted, name: str, metrics: Optional[str], rows_name: Optional[str], exact: bool) -> str:
+def _of_model(c: Certificate, evaluation: Any) -> str:
+    """What verify says of an evaluation, which must be of this model."""
+    held = getattr(evaluation, "certificate", evaluation)
+    if not isinstance(held, Certificate):
+        raise InvalidInput("evaluation: what evaluate(X, y, epsilon=...) returned, or its certificate, is needed")
+    said = _core.Context().verify(held.text.encode(), "evaluation")
+    of = json.loads(said).get("evaluation")
+    if of is None or of["weights_digest"] != c.json["weights_digest"]:
+        raise InvalidInput("evaluation: this is the certificate of " + ("another model's" if of else "a run, of no evaluation"))
+    return str(said)
+
+
+def page(model: Fitted, name: str, metrics: Optional[str], evaluation: Any, exact: bool) -> str:
     """The page that `privet report` writes."""
     c = model.certificate()
     context = _core.Context()
@@ -309,4 +361,6 @@ def page(model: Fitted, name: str, metrics: Optional[str], rows_name: Optional[s
             curve = context.ask("curve", json.dumps({"relation": c.relation, "events": c.events}))
         except PrivetError:  # releases that no accountant draws
             curve = None
-    return str(_core.report(c.text, verification, curve, metrics, model.schema(), model.curves(), name, rows_name, exact))
+    noisy = None if evaluation is None else _of_model(c, evaluation)
+    rows_name = None if metrics is None else "rows"
+    return str(_core.report(c.text, verification, curve, metrics, model.schema(), model.curves(), noisy, name, rows_name, exact))

@@ -61,9 +61,7 @@ def plot_coefficients(est: Any, ax: Optional[Any] = None, most: int = 30) -> Any
     2
     """
     w = np.atleast_2d(est.coef_)
-    names = est._schema.encoded() if est._schema is not None else []
-    if len(names) != w.shape[1]:  # no schema, or curves, which have a weight for each knot
-        names = [f"x{j}" for j in range(w.shape[1])]
+    names = est.coef_names_
     order = np.argsort(-np.abs(w).max(axis=0))[:most][::-1]
     ax = _axes(ax)
     high = 0.8 / len(w)

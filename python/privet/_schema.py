@@ -16,6 +16,15 @@ from ._errors import InvalidInput, read_file
 from ._settings import shown
 
 
+_SHOWN = 20  # values or knots in a repr
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list) and len(value) > _SHOWN:
+        return f"[{', '.join(map(repr, value[:_SHOWN]))}, ... {len(value) - _SHOWN} more]"
+    return repr(value)
+
+
 class Column:
     """One declared column; made by `number`, `category`, `date`, `person`, `ignore`, `label` and `target`."""
 
@@ -27,8 +36,10 @@ class Column:
         self.values = tuple(values)
 
     def __repr__(self) -> str:
-        said = [f"{k}={v!r}" for k, v in self.fields.items()]
-        return f"privet.{self.kind}({', '.join([repr(v) for v in self.values] + said)})"
+        said = [f"{k}={_short(v)}" for k, v in self.fields.items()]
+        values = [repr(v) for v in self.values[:_SHOWN]]
+        values += [f"... {len(self.values) - _SHOWN} more"] if len(self.values) > _SHOWN else []
+        return f"privet.{self.kind}({', '.join(values + said)})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Column) and self._all() == other._all()
@@ -58,12 +69,30 @@ def text(value: Any) -> str:
 
 
 def spellings(value: Any) -> Any:
-    """A value, or all its spellings where Python has several for one."""
+    """A value, or all its spellings where Python has several for one; {name: spellings} of a group with a name of its own."""
+    if isinstance(value, Mapping):
+        return {str(name): [text(v) for v in said] for name, said in value.items()}
     if isinstance(value, (list, tuple)):
         return [text(v) for v in value]
     if isinstance(value, (bool, np.bool_)):
         return ["true", "1"] if value else ["false", "0"]
     return text(value)
+
+
+def named(value: Any) -> Any:
+    """What a declared value is called: the name of a group, the first of several spellings."""
+    return next(iter(value)) if isinstance(value, (Mapping, list, tuple)) else value
+
+
+def canonical(values: Iterable[Any]) -> dict[str, str]:
+    """By every spelling of declared values, in the library's text, the name of the value."""
+    out = {}
+    for value in values:
+        said, name = spellings(value), text(named(value))
+        for word in next(iter(said.values())) if isinstance(said, dict) else said if isinstance(said, list) else [said]:
+            out[word] = name
+        out[name] = name
+    return out
 
 
 def number(
@@ -72,6 +101,7 @@ def number(
     *,
     missing: Optional[str] = None,
     outside: Optional[str] = None,
+    text: Optional[str] = None,
     curve: Optional[bool] = None,
     knots: Optional[Sequence[float]] = None,
     scale: Optional[str] = None,
@@ -79,9 +109,9 @@ def number(
 ) -> Column:
     """A number between two declared bounds.
 
-    missing: "error" (default), "zero" or "middle"; outside: "error" (default), "clamp" or "missing". Where the model has curves:
-    curve=False keeps a straight line, knots says where the curve may bend, or scale ("linear", "log", "symlog") where knots are
-    put, and monotone ("up", "down") lets it only rise or only fall.
+    missing: "error" (default), "zero" or "middle"; outside: "error" (default), "clamp" or "missing"; text="missing" takes what is
+    no number for missing. Where the model has curves: curve=False keeps a straight line, knots says where the curve may bend, or scale ("linear", "log", "symlog") where knots are put, and monotone
+    ("up", "down") lets it only rise or only fall.
 
     >>> import privet
     >>> privet.number(0, 100, missing="middle")
@@ -90,7 +120,7 @@ def number(
     if not (float(min) < float(max)) or math.isinf(float(min)) or math.isinf(float(max)):
         raise InvalidInput(f"bounds {min!r} .. {max!r}: two finite numbers are needed, the smaller one first")
     bends = {"curve": curve, "knots": None if knots is None else [float(k) for k in knots], "scale": scale, "monotone": monotone}
-    return Column("number", {"min": float(min), "max": float(max), "missing": missing, "outside": outside, **bends})
+    return Column("number", {"min": float(min), "max": float(max), "missing": missing, "outside": outside, "text": text, **bends})
 
 
 def date(min: Any, max: Any, *, missing: Optional[str] = None, outside: Optional[str] = None) -> Column:
@@ -104,7 +134,8 @@ def date(min: Any, max: Any, *, missing: Optional[str] = None, outside: Optional
 
 
 def category(values: Iterable[Any], *, missing: Optional[str] = None, outside: Optional[str] = None) -> Column:
-    """A column with one of the declared values; a list inside the list holds several spellings of one.
+    """A column with one of the declared values; a list inside the list holds several spellings of one, and {"name": [...]}
+    values that count as one of that name.
 
     outside: "error" (default), "missing", or "other": values that are not declared count as one more value of that name.
 
@@ -116,7 +147,7 @@ def category(values: Iterable[Any], *, missing: Optional[str] = None, outside: O
 
 
 def label(*values: Any) -> Column:
-    """The column to predict, with its classes in order.
+    """The column to predict, with its classes in order; a list holds spellings of one class, {"name": [...]} a group of them.
 
     >>> import privet
     >>> privet.label("no", "yes")
@@ -206,6 +237,7 @@ class Schema:
         self.label: Optional[str] = labels[0] if labels else None
         self._others = [n for n in self.columns if n != self.label]
         self.only_numbers = all(self.columns[n].kind == "number" for n in self._others)
+        self._file: dict[str, Any] = {}  # of a schema file: header, separator, skip
 
     @property
     def features(self) -> list[str]:
@@ -216,32 +248,74 @@ class Schema:
         """All columns but the label's, the ignored ones too."""
         return list(self._others)
 
+    def _with(self, columns: Mapping[str, Any]) -> "Schema":
+        out = Schema(columns, missing=self.missing)
+        out._file = self._file
+        return out
+
     def with_label(self, name: str, column: Column) -> "Schema":
         while name in self.columns:
             name += "_"
-        return Schema({**self.columns, name: column}, missing=self.missing)
+        return self._with({**self.columns, name: column})
 
     def without_label(self) -> "Schema":
-        return Schema({n: self.columns[n] for n in self.but_label()}, missing=self.missing)
+        return self._with({n: self.columns[n] for n in self.but_label()})
 
-    def encoded(self) -> list[str]:
-        """The names of the numbers that a model sees: a category has one for each value."""
+    def encoded(self, curves: bool = False) -> list[str]:
+        """The names of the numbers that a model sees: a category has one for each value, and with curves a number one for each
+        of its knots, and one more where it may be missing."""
         out = []
         for name in self.features:
             c = self.columns[name]
-            out += [f"{name}={text(v[0] if isinstance(v, tuple) else v)}" for v in c.values] or [name]
+            knots = c.fields.get("knots") if curves else None
+            if knots is None:
+                out += [f"{name}={text(named(v))}" for v in c.values] or [name]
+                continue
+            out += [f"{name}@{k:g}" if isinstance(k, (int, float)) else f"{name}@{k}" for k in knots]
+            out += [f"{name}=missing"] if c.fields.get("missing", "error") != "error" else []
         return out
 
     def to_json(self) -> str:
         """The same declaration as the command's --schema takes it."""
         columns = [c.to_json(n) for n, c in self.columns.items()]
-        return json.dumps({"missing": list(self.missing), "columns": columns})
+        return json.dumps({**self._file, "missing": list(self.missing), "columns": columns})
+
+    @staticmethod
+    def draft(X: Any, label: Optional[str] = None) -> str:
+        """A declaration to begin with, as text, for a table or the path of a CSV: its columns, with the bounds left open.
+
+        No row is read. Fill in what everybody may know; bounds copied from private rows would reveal them.
+
+        >>> import pandas as pd, privet  # doctest: +SKIP
+        >>> print(privet.Schema.draft(pd.DataFrame({"age": [31], "ward": ["surgery"], "back": ["no"]}), label="back"))  # doctest: +SKIP
+        privet.Schema({
+            'age': (min, max),
+            'ward': [...],
+            'back': privet.label(...),
+        })
+        """
+        from ._declare import draft
+
+        return draft(X, label)
+
+    @classmethod
+    def of_public(cls, X: Any, label: Optional[str] = None) -> "Schema":
+        """Types, bounds and values from the rows themselves, of a table or the path of a CSV: for rows that are public.
+
+        What `privet schema draft --public` says of them: look it over before a fit.
+        """
+        from ._declare import of_public
+
+        return of_public(X, label)
 
     @classmethod
     def from_json(cls, said: str) -> "Schema":
         """From the text of a schema, as the command's files have it."""
         root = json.loads(said)
         self = cls({c["name"]: _from_json(c) for c in root["columns"]}, missing=root.get("missing", [""]))
+        if len(self.columns) < len(root["columns"]):
+            raise InvalidInput("two columns of the schema have the same name")
+        self._file = {k: v for k, v in root.items() if k not in ("missing", "columns")}
         return self
 
     @classmethod
@@ -264,7 +338,7 @@ class Schema:
         return f"Schema({{{inside}}})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schema) and self.columns == other.columns and self.missing == other.missing
+        return isinstance(other, Schema) and self.to_json() == other.to_json()
 
     def __hash__(self) -> int:
         return hash(repr(self))

@@ -21,9 +21,6 @@ _NOT_KEYWORDS = frozenset(
 )
 
 
-_DEFAULTS = {"data.curves": "off"}  # coef_ has one number a column, as in scikit-learn, unless curves are asked for
-
-
 class Setting(NamedTuple):
     key: str
     keyword: str
@@ -60,8 +57,7 @@ def settings() -> dict[str, Setting]:
     for row in table()["settings"]:
         if row["key"] not in _NOT_KEYWORDS:
             word = keyword(row["key"])
-            default = _DEFAULTS.get(row["key"], row["default"])
-            out[word] = Setting(row["key"], word, row["type"], default, row["help"], _allowed(row), ())
+            out[word] = Setting(row["key"], word, row["type"], row["default"], row["help"], _allowed(row), ())
     for kind in ("loss", "model", "reg", "set", "optimizer", "accountant"):
         for plugin in table().get(kind, ()):
             for row in plugin["settings"]:
@@ -74,7 +70,7 @@ def settings() -> dict[str, Setting]:
     return out
 
 
-_ALSO = {"data.schema": "schema", "data.labels": "classes"}  # said by keywords of the estimators
+_ALSO = {"data.schema": "schema", "data.labels": "classes", "predict.threshold": "threshold", "predict.cost": "cost"}  # said by keywords of the estimators
 _PHRASES = (  # of the command: what to say in their place
     (re.compile(r"; data\.(rows|features)= declares them"), ""),
     (re.compile(r"`privet list` shows (which it has|every setting)"), "help(privet.Classifier) lists all of them"),
@@ -154,6 +150,17 @@ def pairs(given: dict[str, Any]) -> list[tuple[str, str]]:
         if value is not None and not (type(value) is type(s.default) and value == s.default):
             out.append((s.key, to_text(s, value)))
     return out
+
+
+_BUDGET = ("epsilon", "delta", "relation", "accountant", "privacy", "seed")  # of an evaluation: pv_model_evaluate
+
+
+def budget(given: dict[str, Any]) -> list[tuple[str, str]]:
+    """Settings of an evaluation, of those that it has."""
+    for word in given:
+        if word not in _BUDGET:
+            raise TypeError(f"there is no keyword {word!r}; an evaluation has {', '.join(_BUDGET)}")
+    return [("budget.epsilon", to_text(settings()["epsilon"], given["epsilon"])), *pairs({w: v for w, v in given.items() if w != "epsilon"})]
 
 
 def document(words: list[str], own: Optional[dict[str, str]] = None) -> str:

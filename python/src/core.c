@@ -214,6 +214,19 @@ static PyObject *context_write(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* draft(path, label, public): a schema to begin with. */
+static PyObject *context_draft(PyObject *self, PyObject *args)
+{
+    context *c = (context *)self;
+    const char *path, *label;
+    char *json = NULL;
+    int is_public;
+    if (!PyArg_ParseTuple(args, "yzp", &path, &label, &is_public) || !begin(c)) return NULL;
+    const pv_status s = pv_schema_draft(c->ctx, path, label, is_public, &json);
+    end(c);
+    return take_text(c->ctx, s, json);
+}
+
 static PyObject *context_demo(PyObject *self, PyObject *args)
 {
     context *c = (context *)self;
@@ -293,40 +306,63 @@ static PyObject *context_cost(PyObject *self, PyObject *args)
     return out;
 }
 
-/* (model, summary as JSON) of a run. */
+/* (figures, certificate), two texts; takes over both. */
+static PyObject *take_release(pv_ctx *ctx, pv_status s, char *json, char *certificate)
+{
+    PyObject *pair = NULL;
+    if (s == PV_OK && !PyErr_Occurred()) pair = Py_BuildValue("(ss)", json, certificate);
+    else raise_status(ctx, s);
+    pv_string_free(ctx, json);
+    pv_string_free(ctx, certificate);
+    return pair;
+}
+
+/* (model, summary as JSON, release): the release is of the rows that run.holdout_share held out, None without a budget
+ * for it. */
+static PyObject *run_result(context *c, pv_result *r, const pv_plan *budget)
+{
+    pv_model *m = NULL;
+    char *json = NULL, *figures = NULL, *certificate = NULL;
+    if (!begin(c)) return NULL;
+    pv_status s = pv_result_model(r, &m);
+    if (s == PV_OK) s = pv_result_summary(r, &json);
+    if (s == PV_OK && budget) s = pv_result_evaluate(r, budget, &figures, &certificate);
+    end(c);
+    if (s != PV_OK || PyErr_Occurred()) {
+        pv_string_free(c->ctx, json);
+        pv_model_free(m);
+        return take_release(c->ctx, s, figures, certificate);
+    }
+    PyObject *made = new_model(c, m), *summary = PyUnicode_FromString(json), *release = Py_None;
+    pv_string_free(c->ctx, json);
+    if (budget) release = take_release(c->ctx, s, figures, certificate);
+    else Py_INCREF(Py_None);
+    PyObject *out = made && summary && release ? PyTuple_Pack(3, made, summary, release) : NULL;
+    Py_XDECREF(made);
+    Py_XDECREF(summary);
+    Py_XDECREF(release);
+    return out;
+}
+
 static PyObject *context_run(PyObject *self, PyObject *args)
 {
     context *c = (context *)self;
-    PyObject *settings, *rows, *labels, *persons = Py_None, *made = NULL, *text = NULL;
+    PyObject *settings, *rows, *labels, *persons = Py_None, *told = Py_None, *out = NULL;
     pv_result *r = NULL;
-    pv_model *m = NULL;
-    char *json = NULL;
-    if (!PyArg_ParseTuple(args, "O!OO|O", &PyList_Type, &settings, &rows, &labels, &persons)) return NULL;
-    pv_plan *plan = make_plan(c, settings);
-    pv_data *d = plan ? rows_open(c->ctx, rows, labels, persons) : NULL;
+    if (!PyArg_ParseTuple(args, "O!OO|OO", &PyList_Type, &settings, &rows, &labels, &persons, &told)) return NULL;
+    pv_plan *plan = make_plan(c, settings), *budget = plan && told != Py_None ? make_plan(c, told) : NULL;
+    pv_data *d = plan && (budget || told == Py_None) ? rows_open(c->ctx, rows, labels, persons) : NULL;
     c->began = false;
     if (d && begin(c)) {
-        pv_status s = pv_plan_run_on(plan, d, &r);
-        if (s == PV_OK) s = pv_result_model(r, &m);
-        if (s == PV_OK) s = pv_result_summary(r, &json);
+        const pv_status s = pv_plan_run_on(plan, d, &r);
         end(c);
-        if (s == PV_OK && !PyErr_Occurred()) {
-            made = new_model(c, m);
-            m = NULL;
-            text = PyUnicode_FromString(json);
-        } else {
-            raise_status(c->ctx, s);
-        }
+        out = s == PV_OK && !PyErr_Occurred() ? run_result(c, r, budget) : raise_status(c->ctx, s);
     }
-    pv_string_free(c->ctx, json);
-    pv_model_free(m);
     pv_result_free(r);
     pv_data_free(d);
+    pv_plan_free(budget);
     pv_plan_free(plan);
-    PyObject *pair = made && text ? PyTuple_Pack(2, made, text) : NULL;
-    Py_XDECREF(made);
-    Py_XDECREF(text);
-    return pair;
+    return out;
 }
 
 /* ---- Model ----------------------------------------------------------------------------------------------- */
@@ -450,20 +486,44 @@ static PyObject *model_predict(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* evaluate(rows, labels, persons, column): exact measures, of every value of a column that is named. */
 static PyObject *model_evaluate(PyObject *self, PyObject *args)
 {
     model *m = (model *)self;
-    PyObject *rows, *labels;
+    PyObject *rows, *labels, *persons;
+    const char *column;
     char *json = NULL;
-    if (!PyArg_ParseTuple(args, "OO", &rows, &labels)) return NULL;
-    pv_data *d = rows_open(m->of->ctx, rows, labels, Py_None);
+    if (!PyArg_ParseTuple(args, "OOOz", &rows, &labels, &persons, &column)) return NULL;
+    pv_data *d = rows_open(m->of->ctx, rows, labels, persons);
     if (!d || !begin(m->of)) return pv_data_free(d), NULL;
-    const pv_status s = pv_model_eval_on(m->m, d, &json);
+    const pv_status s = column ? pv_model_eval_by(m->m, d, column, &json) : pv_model_eval_on(m->m, d, &json);
     end(m->of);
     pv_data_free(d);
     if (!PyErr_Occurred()) return take_text(m->of->ctx, s, json);
     pv_string_free(m->of->ctx, json);
     return NULL;
+}
+
+/* release(budget, rows, labels, persons): noisy measures and their certificate. */
+static PyObject *model_release(PyObject *self, PyObject *args)
+{
+    model *m = (model *)self;
+    context *c = m->of;
+    PyObject *settings, *rows, *labels, *persons;
+    char *json = NULL, *certificate = NULL;
+    if (!PyArg_ParseTuple(args, "O!OOO", &PyList_Type, &settings, &rows, &labels, &persons)) return NULL;
+    pv_plan *budget = make_plan(c, settings);
+    pv_data *d = budget ? rows_open(c->ctx, rows, labels, persons) : NULL;
+    c->began = false;
+    const bool begun = d && begin(c);
+    pv_status s = PV_E_ARG;
+    if (begun) {
+        s = pv_model_evaluate(m->m, d, budget, &json, &certificate);
+        end(c);
+    }
+    pv_data_free(d);
+    pv_plan_free(budget);
+    return begun ? take_release(c->ctx, s, json, certificate) : NULL;
 }
 
 /* What columns add to the score, as text; raises for a model without curves. */
@@ -513,27 +573,30 @@ static PyObject *version(PyObject *module, PyObject *none)
 }
 
 static PyMethodDef context_methods[] = {
-    { "quiet", context_quiet, METH_NOARGS, NULL },
-    { "list", context_list, METH_VARARGS, NULL },
-    { "ask", context_ask, METH_VARARGS, NULL },
-    { "verify", context_verify, METH_VARARGS, NULL },
-    { "write", context_write, METH_VARARGS, NULL },
-    { "demo", context_demo, METH_VARARGS, NULL },
-    { "load", context_load, METH_VARARGS, NULL },
-    { "cost", context_cost, METH_VARARGS, NULL },
-    { "run", context_run, METH_VARARGS, NULL },
-    { "began", context_began, METH_NOARGS, NULL },
-    { NULL, NULL, 0, NULL },
+    { "quiet", context_quiet, METH_NOARGS, NULL },  { "list", context_list, METH_VARARGS, NULL },
+    { "ask", context_ask, METH_VARARGS, NULL },     { "verify", context_verify, METH_VARARGS, NULL },
+    { "write", context_write, METH_VARARGS, NULL }, { "draft", context_draft, METH_VARARGS, NULL },
+    { "demo", context_demo, METH_VARARGS, NULL },   { "load", context_load, METH_VARARGS, NULL },
+    { "cost", context_cost, METH_VARARGS, NULL },   { "run", context_run, METH_VARARGS, NULL },
+    { "began", context_began, METH_NOARGS, NULL },  { NULL, NULL, 0, NULL },
 };
 
 static PyMethodDef model_methods[] = {
-    { "describe", model_describe, METH_NOARGS, NULL },       { "class_name", model_class, METH_VARARGS, NULL },
-    { "certificate", model_certificate, METH_NOARGS, NULL }, { "schema", model_schema, METH_NOARGS, NULL },
-    { "settings", model_settings, METH_NOARGS, NULL },       { "weights", model_weights, METH_VARARGS, NULL },
-    { "to_bytes", model_bytes, METH_NOARGS, NULL },          { "set", model_set, METH_VARARGS, NULL },
-    { "predict", model_predict, METH_VARARGS, NULL },        { "evaluate", model_evaluate, METH_VARARGS, NULL },
-    { "curves", model_curves, METH_NOARGS, NULL },           { "explain", model_explain, METH_VARARGS, NULL },
-    { "export", model_export, METH_VARARGS, NULL },          { NULL, NULL, 0, NULL },
+    { "describe", model_describe, METH_NOARGS, NULL },
+    { "class_name", model_class, METH_VARARGS, NULL },
+    { "certificate", model_certificate, METH_NOARGS, NULL },
+    { "schema", model_schema, METH_NOARGS, NULL },
+    { "settings", model_settings, METH_NOARGS, NULL },
+    { "weights", model_weights, METH_VARARGS, NULL },
+    { "to_bytes", model_bytes, METH_NOARGS, NULL },
+    { "set", model_set, METH_VARARGS, NULL },
+    { "predict", model_predict, METH_VARARGS, NULL },
+    { "evaluate", model_evaluate, METH_VARARGS, NULL },
+    { "curves", model_curves, METH_NOARGS, NULL },
+    { "explain", model_explain, METH_VARARGS, NULL },
+    { "release", model_release, METH_VARARGS, NULL },
+    { "export", model_export, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL },
 };
 
 static PyType_Slot context_slots[] = { { Py_tp_new, (void *)context_new },

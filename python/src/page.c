@@ -5,15 +5,15 @@
 
 #include "cli.h"
 
-/* report(certificate, verification, curve, metrics, schema, effects, name, rows, exact): texts, None where there is
- * none. */
+/* report(certificate, verification, curve, metrics, schema, effects, evaluation, name, rows, exact): texts, None where
+ * there is none. */
 PyObject *page_report(PyObject *module, PyObject *given)
 {
     findings r = { 0 };
     int exact;
     (void)module;
-    if (!PyArg_ParseTuple(given, "szzzzzszp", &r.certificate.p, &r.verification.p, &r.curve.p, &r.metrics.p,
-                          &r.schema.p, &r.effects.p, &r.model_file, &r.data_file, &exact))
+    if (!PyArg_ParseTuple(given, "szzzzzzszp", &r.certificate.p, &r.verification.p, &r.curve.p, &r.metrics.p,
+                          &r.schema.p, &r.effects.p, &r.evaluation.p, &r.model_file, &r.data_file, &exact))
         return NULL;
     r.exact = exact;
     char *html = report_html(&r);

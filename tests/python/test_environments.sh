@@ -23,14 +23,14 @@ environment() { # NAME PACKAGES...
 }
 cd "$work"
 environment all pandas scikit-learn scipy pyarrow polars duckdb hypothesis matplotlib tqdm mypy pandas-stubs
-for test in estimators inputs arrow accounting docstrings frames; do "$python" "$tests/${test}_test.py"; done
+for test in estimators evaluation inputs arrow accounting docstrings frames; do "$python" "$tests/${test}_test.py"; done
 "$python" "$tests/sklearn_test.py" --all
 cp -r "$PRIVET_SOURCE/python/privet" "$PRIVET_SOURCE/python/pyproject.toml" "$work/"
 "$work/all/bin/mypy"
 rm -r "$work/privet" "$work/pyproject.toml"
 environment plain pandas
-for test in estimators inputs accounting docstrings; do "$python" "$tests/${test}_test.py"; done
+for test in estimators evaluation inputs accounting docstrings; do "$python" "$tests/${test}_test.py"; done
 environment alone
-for test in estimators inputs accounting docstrings; do "$python" "$tests/${test}_test.py"; done
+for test in estimators evaluation inputs accounting docstrings; do "$python" "$tests/${test}_test.py"; done
 environment torch torch opacus dp-accounting
 for test in torch accounting docstrings; do "$python" "$tests/${test}_test.py"; done
