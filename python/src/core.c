@@ -317,8 +317,8 @@ static PyObject *take_release(pv_ctx *ctx, pv_status s, char *json, char *certif
     return pair;
 }
 
-/* (model, summary as JSON, release): the release is of the rows that run.holdout_share held out, None without a budget
- * for it. */
+/* (model, summary as JSON, release): the release is of the rows that run.holdout_share held out, None without a
+ * budget for it. */
 static PyObject *run_result(context *c, pv_result *r, const pv_plan *budget)
 {
     pv_model *m = NULL;

@@ -5,8 +5,8 @@
 
 #include "cli.h"
 
-/* report(certificate, verification, curve, metrics, schema, effects, evaluation, name, rows, exact): texts, None where
- * there is none. */
+/* report(certificate, verification, curve, metrics, schema, effects, evaluation, name, rows, exact): texts, None
+ * where there is none. */
 PyObject *page_report(PyObject *module, PyObject *given)
 {
     findings r = { 0 };
