@@ -45,3 +45,8 @@ done
 archive=$(dirname "$library")/libprivet.a
 [ ! -e "$archive" ] || nm -A "$archive" 2>/dev/null | grep -E ' U (malloc|free)$' | grep -v ':ctx\.c\.o:' |
     { ! grep . || { echo 'the files above take memory past pv_alloc'; exit 1; }; }
+
+# A module may be linked with names left open, and is then no use: Python's must find all of them when it is loaded.
+module=$(dirname "$library")/python/_core.abi3.so
+[ ! -e "$module" ] || ! python3 -c 'import ctypes' 2>/dev/null ||
+    python3 -c 'import ctypes, os, sys; ctypes.PyDLL(sys.argv[1], os.RTLD_NOW)' "$module"
