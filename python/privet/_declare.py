@@ -91,6 +91,8 @@ def _names(x: Any) -> list[str]:
     names = _rows.names_of(x)
     if names is not None:
         return names
+    if _rows.is_path(x):
+        raise InvalidInput("X is the path of a file, whose columns a schema declares: privet.Schema.draft(path) begins one")
     if _rows.is_sparse(x):
         raise InvalidInput('sparse rows have no bounds of columns: bounds="row-norm" bounds the norm of every row (row_norm)')
     return [f"x{j}" for j in range(_rows.matrix(x, least=0).shape[1])]
@@ -100,6 +102,8 @@ def _measured(x: Any) -> Schema:
     """Bounds and values from the rows themselves: for trials, NOT PRIVATE."""
     columns: dict[str, Column] = {}
     if _rows.is_pandas(x) and _rows.names_of(x) is not None:
+        if not x.columns.is_unique:
+            raise InvalidInput("two columns of the table have the same name")
         for name in x.columns:
             s = x[name]
             kind = getattr(s.dtype, "kind", "O")
@@ -162,6 +166,8 @@ def how_to_declare(x: Any, y: Any, is_classifier: bool) -> str:
     """The declaration for this very table, with its columns filled in and the bounds left open."""
     try:
         columns = _open_columns(x)
+    except TypeError:  # of the names of columns
+        raise
     except Exception:  # the message is about bounds, whatever else is wrong
         columns = [("x0", "(min, max)")]
     inside = _lines(columns, 20)

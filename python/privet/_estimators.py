@@ -125,7 +125,8 @@ class Estimator:
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return sorted(cls._own + cls._keywords)
+        added = [p.name for p in inspect.signature(cls.__init__).parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        return sorted({*cls._own, *cls._keywords, *added} - {"self"})  # a subclass may have keywords of its own
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All keywords and their values."""

@@ -5,6 +5,7 @@ A source becomes a `Rows`: the tuple that the binding takes (python/src/rows.c),
 
 from __future__ import annotations
 
+import datetime
 import errno
 import os
 import sys
@@ -15,7 +16,7 @@ import numpy as np
 
 from . import _core
 from ._errors import FileNotFound, InvalidInput
-from ._schema import Schema, text
+from ._schema import Schema, check_text, text
 
 # pv_type of privet.h
 _TYPES = {
@@ -82,6 +83,10 @@ def is_path(x: Any) -> bool:
 def names_of(x: Any) -> Optional[list[str]]:
     """The names of the columns; None: they have none."""
     if is_pandas(x):
+        if x.columns.nlevels > 1:
+            raise TypeError(
+                "the columns have names of several levels; df.columns = ['_'.join(map(str, c)) for c in df.columns] makes one of each"
+            )
         kinds = {isinstance(c, str) for c in x.columns}
         if len(kinds) == 2:
             raise TypeError(
@@ -150,7 +155,7 @@ def _plain(a: Any) -> Any:
     elif a.dtype.kind == "f" and a.dtype.itemsize > 8:
         a = a.astype(np.float64)
     if not a.dtype.isnative or not a.flags.aligned:
-        a = np.ascontiguousarray(a, a.dtype.newbyteorder("="))
+        a = np.array(a, a.dtype.newbyteorder("="), order="C")
     if any(s < 0 or s % a.itemsize for s in a.strides):
         a = np.ascontiguousarray(a)
     return a
@@ -336,8 +341,20 @@ def _objects(name: str, values: Any) -> tuple[str, Optional[str], _Part]:
     if kinds in ({"number"}, {"bool"}):
         a = np.array([float(u) for u in uniques] + [np.nan])  # -1 takes the last
         return _numbers(a[codes], None) if kinds == {"number"} else _dictionary(codes, [text(u) for u in uniques])
+    if all(isinstance(u, datetime.date) for u in uniques):  # datetimes, and pandas' Timestamps, are dates, too
+        days = np.array([_instant(u) for u in uniques] + [None], "datetime64[us]")
+        return _times(days[codes])
     word = " and ".join(sorted(kinds))
-    raise TypeError(f'column "{name}" mixes {word}: an argument must be a string or a real number, the same in all rows')
+    said = f"mixes {word}" if len(kinds) > 1 else f"holds values of type {word}"
+    raise TypeError(f'column "{name}" {said}: an argument must be a string or a real number, or a date, the same in all rows')
+
+
+def _instant(day: Any) -> Any:
+    """In UTC and without a time zone, as numpy has times."""
+    if isinstance(day, datetime.datetime):
+        day = getattr(day, "to_pydatetime", lambda: day)()
+        return day if day.tzinfo is None else day.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    return day
 
 
 def _column(name: str, s: Any) -> tuple[str, Optional[str], _Part]:
@@ -502,7 +519,7 @@ def labels(a: Any, name: str = "y") -> Labels:
     codes, uniques = factorize(name, a)
     if len(codes) and codes.min() < 0:
         raise InvalidInput(f"Input {name} contains NaN: {'a label' if name == 'y' else 'an id'} is missing")
-    words = [np.frombuffer(text(u).encode() + b"\0", np.uint8) for u in uniques]
+    words = [np.frombuffer(text(check_text(u, "a label" if name == "y" else "an id")).encode() + b"\0", np.uint8) for u in uniques]
     pointers = np.array([address(w) for w in words], np.uintp)
     if name == "y":
         places = codes.astype(np.min_scalar_type(-max(len(words), 1)), copy=False)  # an int8 up to 128 words

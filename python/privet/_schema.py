@@ -68,6 +68,13 @@ def text(value: Any) -> str:
     return str(value)
 
 
+def check_text(value: Any, what: str) -> Any:
+    """The value; text that the library cannot take is refused, and not repeated, since it may come from rows."""
+    if isinstance(value, str) and ("\0" in value or any("\ud800" <= c <= "\udfff" for c in value)):
+        raise InvalidInput(f"{what} holds a zero character or half of a surrogate pair, which is no text in UTF-8")
+    return value
+
+
 def spellings(value: Any) -> Any:
     """A value, or all its spellings where Python has several for one; {name: spellings} of a group with a name of its own."""
     if isinstance(value, Mapping):
@@ -228,7 +235,10 @@ class Schema:
     def __init__(self, columns: Mapping[str, Any], *, missing: Sequence[str] = ("",)) -> None:
         if not isinstance(columns, Mapping):
             raise TypeError(f"a dict of columns is needed, {{'age': (0, 100), ...}}, not a value of type {type(columns).__name__}")
-        self.columns = {str(name): _column(str(name), said) for name, said in columns.items()}
+        self.columns = {check_text(str(name), "the name of a column"): _column(str(name), said) for name, said in columns.items()}
+        for column in self.columns.values():
+            for word in canonical(column.values):
+                check_text(word, "a declared value")
         self.missing = tuple(missing)
         labels = [n for n, c in self.columns.items() if c.kind in ("label", "target")]
         if len(labels) > 1:

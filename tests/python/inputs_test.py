@@ -188,5 +188,78 @@ class Rows(unittest.TestCase):
         self.assertEqual(clf.score(table), clf.score(table[["a"]], table["label"]))
 
 
+class Odd(unittest.TestCase):
+    """What a hostile or hurried caller hands over."""
+
+    def setUp(self):
+        warnings.simplefilter("ignore")
+
+    def test_memory_that_is_not_aligned(self):
+        bytes_ = np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:]
+        odd = bytes_.view(np.float64).reshape(X.shape)
+        self.assertFalse(odd.flags.aligned)
+        want = privet.Classifier(seed=1, **SAID).fit(X, Y).coef_
+        np.testing.assert_array_equal(privet.Classifier(seed=1, **SAID).fit(odd, Y).coef_, want)
+
+    def test_text_that_is_none(self):
+        for word in ("a\0b", "\ud800"):
+            for call in (
+                lambda: privet.Schema({word: (0, 1)}),
+                lambda: privet.Schema({"a": ["b", word]}),
+                lambda: privet.Schema({"a": [{"b": [word]}]}),
+                lambda: privet.Classifier(**{**SAID, "classes": ["v", word]}).fit(X, Y),
+                lambda: privet.Classifier(**{**SAID, "classes": ["v", "w"]}).fit(X, np.array(["v", word] * 150, object)),
+                lambda: privet.Classifier(person_rows=3, **SAID).fit(X, Y, groups=np.array(["v", word] * 150, object)),
+            ):
+                with self.assertRaisesRegex(privet.InvalidInput, "no text in UTF-8"):
+                    call()
+
+    def test_keywords_of_a_subclass(self):
+        class Mine(privet.Classifier):
+            def __init__(self, extra=3, **said):
+                super().__init__(**said)
+                self.extra = extra
+
+        self.assertEqual(Mine(extra=4, epsilon=2).get_params()["extra"], 4)
+        self.assertEqual(Mine().set_params(extra=5).extra, 5)
+        self.assertNotIn("extra", privet.Classifier().get_params())
+        self.assertNotIn("self", Mine().get_params())
+
+    def test_the_path_of_a_file_needs_a_schema(self):
+        with self.assertRaisesRegex(privet.InvalidInput, "schema declares"):
+            privet.Classifier(**SAID).fit("rows.csv")
+
+    @unittest.skipIf(pd is None, "pandas is not installed")
+    def test_names_of_columns(self):
+        twice = pd.DataFrame(X, columns=["a", "b", "a"])
+        for bounds in ((0, 1), "from-data", {"a": (0, 1), "b": (0, 1)}):
+            with self.assertRaisesRegex(privet.InvalidInput, "same name"):
+                privet.Classifier(**{**SAID, "bounds": bounds}).fit(twice, Y)
+        levels = pd.DataFrame(X, columns=pd.MultiIndex.from_tuples([("u", "a"), ("u", "b"), ("v", "a")]))
+        for given in (SAID, {"schema": {"a": (0, 1), "b": (0, 1), "c": (0, 1)}}, {}):
+            with self.assertRaisesRegex(TypeError, "several levels"):
+                privet.Classifier(**given).fit(levels, Y)
+
+    @unittest.skipIf(pd is None, "pandas is not installed")
+    def test_dates_as_objects(self):
+        import datetime
+
+        day = [datetime.date(2024, 1, 1) + datetime.timedelta(k) for k in range(300)]
+        zone = datetime.timezone(datetime.timedelta(hours=9))
+        time = [datetime.datetime(2024, 1, 1, 9, tzinfo=zone) + datetime.timedelta(k) for k in range(300)]  # midnight in UTC
+        schema = {"day": privet.date("2024-01-01", "2024-12-31")}
+        want = privet.Classifier(schema=schema, seed=1).fit(pd.DataFrame({"day": pd.to_datetime(day)}), Y).coef_
+        for given in (day, time, [pd.Timestamp(d) for d in day]):
+            got = privet.Classifier(schema=schema, seed=1).fit(pd.DataFrame({"day": np.array(given, object)}), Y).coef_
+            np.testing.assert_array_equal(got, want)
+        hole = pd.DataFrame({"day": np.array([None, *day[1:]], object)})
+        with self.assertRaisesRegex(ValueError, "no value"):
+            privet.Classifier(schema=schema).fit(hole, Y)
+        with self.assertRaisesRegex(TypeError, "mixes date and text"):
+            privet.Classifier(schema=schema).fit(pd.DataFrame({"day": np.array(["2024-01-01", *day[1:]], object)}), Y)
+        with self.assertRaisesRegex(TypeError, "holds values of type"):
+            privet.Classifier(schema=schema).fit(pd.DataFrame({"day": pd.interval_range(0, 300)}), Y)
+
+
 if __name__ == "__main__":
     unittest.main()
