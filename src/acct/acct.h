@@ -203,7 +203,7 @@ double pvi_tradeoff(const pvi_curve *c, double alpha);
  * at these points.  INFINITY: none. */
 double pvi_mu_fit(const pvi_curve *c);
 
-/* An upper bound by privacy loss distributions alone, with another gap than the accountant's (1e-3 of epsilon). */
+/* An upper bound by privacy loss distributions alone, with another gap than the accountant's. */
 pv_status pvi_pld_within(pv_ctx *ctx, pv_relation rel, const pv_event *ev, double delta, double tolerance,
                          double *eps);
 

@@ -23,8 +23,19 @@
 #include "pld.h"
 
 enum { TERMS = 256 };
-#define WIDTH_MAX 1.0
-#define COUNT_MAX ((int64_t)1 << 53) /* counts must be exact as doubles */
+#define WIDTH_MAX       1.0
+#define PRECISION_LEAST 1e-5               /* a claim is rounded up in its sixth digit */
+#define COUNT_MAX       ((int64_t)1 << 53) /* counts must be exact as doubles */
+
+typedef struct cfg {
+    double precision;
+} cfg;
+
+static const pv_param params[] = {
+    { "precision", PV_F64, offsetof(cfg, precision), PVI_PLD_TOLERANCE, PRECISION_LEAST, 0.01, true,
+      "wanted gap between upper and lower bound, relative to epsilon", NULL },
+    { 0 },
+};
 
 typedef struct state {
     pv_ctx *ctx; /* borrowed */
@@ -118,10 +129,10 @@ static pv_status add(void *user, const pvi_term *t)
     return p.a > 0 || p.b > 0 ? put(w->s, p) : PV_OK;
 }
 
-static pv_status supports(const void *cfg, pv_relation rel, const pv_event *ev)
+static pv_status supports(const void *cfg_, pv_relation rel, const pv_event *ev)
 {
     state trial = { 0 };
-    (void)cfg;
+    (void)cfg_;
     return pvi_event_each(ev, add, &(adding) { &trial, rel });
 }
 
@@ -130,10 +141,10 @@ static void open(void *st, pv_ctx *ctx)
     ((state *)st)->ctx = ctx;
 }
 
-static pv_status compose(void *st, const void *cfg, pv_relation rel, const pv_event *ev)
+static pv_status compose(void *st, const void *cfg_, pv_relation rel, const pv_event *ev)
 {
     state *s = st, trial = *s;
-    (void)cfg;
+    (void)cfg_;
     const pv_status ok = pvi_event_each(ev, add, &(adding) { &trial, rel });
     if (ok != PV_OK) return ok;
     *s = trial;
@@ -181,43 +192,42 @@ static void pure_bounds(const pvi_pld_term *t, int64_t n, double *ub, double *lb
     }
 }
 
-static pv_status answer(const state *s, double delta, double *ub, double *lb)
+static pv_status answer(const state *s, const cfg *c, double delta, double *ub, double *lb)
 {
     pvi_pld_term t[TERMS + 1];
     const int64_t n = gather(s, t);
     if (!(delta >= 0 && delta < 1)) return PV_E_ARG;
     if (delta == 0 || !s->self) return pure_bounds(t, n, ub, lb), PV_OK; /* no self: nothing was composed */
     if (s->delta == delta) return *ub = s->ub, *lb = s->lb, PV_OK;
-    const pv_status ok = pvi_pld_epsilon(s->ctx, t, n, delta, &s->self->work, ub, lb);
+    const pv_status ok = pvi_pld_epsilon(s->ctx, t, n, delta, c->precision, &s->self->work, ub, lb);
     if (ok == PV_OK && !(*ub >= *lb)) return PV_E_NUMERIC; /* one of the two is wrong: neither is claimed */
     if (ok == PV_OK) s->self->delta = delta, s->self->ub = *ub, s->self->lb = *lb;
     return ok;
 }
 
-static pv_status epsilon_ub(const void *st, const void *cfg, double delta, double *eps)
+static pv_status epsilon_ub(const void *st, const void *cfg_, double delta, double *eps)
 {
     double lb;
-    (void)cfg;
-    return answer(st, delta, eps, &lb);
+    return answer(st, cfg_, delta, eps, &lb);
 }
 
-static pv_status epsilon_lb(const void *st, const void *cfg, double delta, double *eps)
+static pv_status epsilon_lb(const void *st, const void *cfg_, double delta, double *eps)
 {
     double ub;
-    (void)cfg;
-    return answer(st, delta, &ub, eps);
+    return answer(st, cfg_, delta, &ub, eps);
 }
 
-static pv_status delta_ub(const void *st, const void *cfg, double eps, double *delta)
+static pv_status delta_ub(const void *st, const void *cfg_, double eps, double *delta)
 {
     const state *s = st;
+    const cfg *c = cfg_;
     pvi_pld_term t[TERMS + 1];
-    (void)cfg;
     const int64_t n = gather(s, t);
     if (!(eps >= 0)) return PV_E_ARG;
     if (!s->self) return *delta = 0.0, PV_OK;
     /* delta never grows with eps, infinity included; so when no more work may be done, the last answer below holds */
-    const pv_status ok = pvi_pld_delta(s->ctx, t, n, fmin(eps, PVI_EPSILON_MOST), &s->self->work, delta);
+    const pv_status ok =
+        pvi_pld_delta(s->ctx, t, n, fmin(eps, PVI_EPSILON_MOST), c->precision, &s->self->work, delta);
     if (ok == PV_OK) s->self->at = eps, s->self->delta_at = *delta;
     if (ok != PV_E_NUMERIC || !(s->delta_at > 0 && eps >= s->at)) return ok;
     return *delta = s->delta_at, PV_OK;
@@ -235,7 +245,7 @@ pv_status pvi_pld_within(pv_ctx *ctx, pv_relation rel, const pv_event *ev, doubl
     if (!s) return pvi_nomem(ctx);
     open(s, ctx);
     pv_status ok = delta > 0 ? compose(s, NULL, rel, ev) : PV_E_ARG;
-    if (ok == PV_OK) ok = pvi_pld_tighter(ctx, t, gather(s, t), delta, tolerance, &s->work, eps, &lb);
+    if (ok == PV_OK) ok = pvi_pld_epsilon(ctx, t, gather(s, t), delta, tolerance, &s->work, eps, &lb);
     if (ok == PV_OK && !(*eps >= lb)) ok = PV_E_NUMERIC;
     if (ok != PV_OK) *eps = INFINITY;
     pvi_free(ctx, s);
@@ -247,7 +257,8 @@ const pv_accountant_ops pv_accountant_pld = {
               .summary = "privacy loss distributions, certified from above and below",
               .reference = "Doroshenko et al. 2022, Thm 8; Zhu-Dong-Wang 2022, Thm 10, 11",
               .state_size = sizeof(state),
-              .params = pv_no_params },
+              .cfg_size = sizeof(cfg),
+              .params = params },
     .supports = supports,
     .compose = compose,
     .epsilon_ub = epsilon_ub,

@@ -122,7 +122,7 @@ typedef struct pvi_pld_window {
     double theta, y, t;
     int64_t N;
 } pvi_pld_window;
-#define PVI_PLD_TOLERANCE 1e-3
+#define PVI_PLD_TOLERANCE 1e-3 /* the default */
 pv_status pvi_pld_build(pvi_pld_job *b, bool low);
 double pvi_pld_largest(const pvi_pld_job *b);      /* sum of the largest losses, upper bound */
 double pvi_pld_finite_delta(const pvi_pld_job *b); /* what delta leaves to finite losses; lower bound */
@@ -133,14 +133,13 @@ void pvi_pld_lattice_near(pvi_pld_job *b, double slope);
 pvi_pld_window pvi_pld_choose_window(const pvi_pld_job *b, double reach);
 
 /* ---- answers (pld_bracket.c) ----------------------------------------------------------------------------- */
-/* Certified bounds on epsilon at delta > 0; INFINITY: losses are infinite with probability delta or more.  *work
- * grows by what was done; PV_E_NUMERIC: it had reached PVI_PLD_TOTAL before. */
-pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *work,
-                          double *ub, double *lb);
-/* With another wanted gap than PVI_PLD_TOLERANCE. */
-pv_status pvi_pld_tighter(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double tolerance,
+/* Certified bounds on epsilon at delta > 0, as close to each other as `tolerance` wants where work allows; INFINITY:
+ * losses are infinite with probability delta or more.  *work grows by what was done; PV_E_NUMERIC: it had reached
+ * PVI_PLD_TOTAL before. */
+pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double tolerance,
                           double *work, double *ub, double *lb);
-pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double *work, double *ub);
+pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double tolerance,
+                        double *work, double *ub);
 
 /* ---- FFT (fft.c) ----------------------------------------------------------------------------------------- */
 int64_t pvi_fft_room(int64_t n);          /* doubles that the roots take; n: a power of two from 8 on */

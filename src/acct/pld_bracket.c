@@ -218,9 +218,10 @@ static pv_status solve_delta(pvi_pld_job *b, int tries, double enough, double *d
 
 /* ---- both directions ------------------------------------------------------------------------------------- */
 
-static pvi_pld_job job(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double tail, double *work)
+static pvi_pld_job job(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double tail, double tolerance,
+                       double *work)
 {
-    pvi_pld_job b = { .ctx = ctx, .term = term, .terms = terms, .tolerance = PVI_PLD_TOLERANCE };
+    pvi_pld_job b = { .ctx = ctx, .term = term, .terms = terms, .tolerance = tolerance };
     for (int64_t e = 0; e < terms; e++) b.count += (double)term[e].count;
     b.tail = pvi_pld_max(tail / b.count, TAIL_MIN);
     b.total = work;
@@ -256,14 +257,13 @@ static pv_status direction_delta(pvi_pld_job b, bool add, int tries, double enou
     return ok;
 }
 
-pv_status pvi_pld_tighter(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double tolerance,
+pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double tolerance,
                           double *work, double *ub, double *lb)
 {
-    pvi_pld_job b = job(ctx, term, terms, 1e-5 * delta, work);
+    pvi_pld_job b = job(ctx, term, terms, 1e-5 * delta, tolerance, work);
     double ub2 = 0, lb2 = 0, d = 1;
     *ub = *lb = 0;
     if (terms == 0) return PV_OK;
-    b.tolerance = tolerance;
     b.delta = delta;
     pv_status ok = direction(b, false, ub, lb);
     if (ok != PV_OK || *ub == INFINITY || !sampled(term, terms)) return ok;
@@ -275,12 +275,6 @@ pv_status pvi_pld_tighter(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, 
     *ub = pvi_pld_max(*ub, ub2);
     *lb = pvi_pld_max(*lb, lb2);
     return ok;
-}
-
-pv_status pvi_pld_epsilon(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double delta, double *work,
-                          double *ub, double *lb)
-{
-    return pvi_pld_tighter(ctx, term, terms, delta, PVI_PLD_TOLERANCE, work, ub, lb);
 }
 
 /* The tail that may be cut off depends on delta: passes with Markov's bound alone find its size.  Each divides
@@ -298,11 +292,12 @@ static pv_status delta_one_way(pvi_pld_job b, bool add, double enough, double *d
     return ok == PV_OK && *delta > enough ? direction_delta(b, add, 4, enough, delta) : ok;
 }
 
-pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double *work, double *ub)
+pv_status pvi_pld_delta(pv_ctx *ctx, const pvi_pld_term *term, int64_t terms, double eps, double tolerance,
+                        double *work, double *ub)
 {
     *ub = 0;
     if (terms == 0) return PV_OK;
-    pvi_pld_job b = job(ctx, term, terms, 1e-20, work);
+    pvi_pld_job b = job(ctx, term, terms, 1e-20, tolerance, work);
     b.eps = eps;
     for (int add = 0; add < 1 + sampled(term, terms); add++) {
         double d = 1;

@@ -556,8 +556,8 @@ static pv_status check_assumptions(pv_ctx *ctx, const char *name, const pvi_cert
 /* ---- epsilon ---------------------------------------------------------------------------------------------- */
 
 /* A numerical accountant chooses its lattice by numbers that the last bits of another machine's libm move, and its
- * bounds move by up to the tolerance of 1e-3; all of them are bounds.  Where one misses the claim by no more than
- * that, a tighter one decides. */
+ * bounds move by up to their precision (acct_pld.c), 1e-3 of epsilon by default; all of them are bounds.  Where one
+ * misses the claim by no more than that, one ten times as close as the closest that can be asked for decides. */
 static double tighter(pv_ctx *ctx, const pvi_cert *c, bool replace, double epsilon)
 {
     const double claimed = replace ? c->epsilon_replace : c->epsilon;
@@ -565,7 +565,7 @@ static double tighter(pv_ctx *ctx, const pvi_cert *c, bool replace, double epsil
     if (epsilon > claimed * (1.0 + 2e-3)) return epsilon;
     const pv_status s =
         pvi_pld_within(ctx, replace ? PV_REL_REPLACE : c->relation, replace ? c->events_replace : c->events,
-                       pvi_down(c->delta - c->delta_draws, 1), 1e-4, &eps);
+                       pvi_down(c->delta - c->delta_draws, 1), 1e-6, &eps);
     return s == PV_OK && eps < epsilon ? eps : epsilon;
 }
 

@@ -23,7 +23,7 @@ static void brackets_agree_with_reference(void **state)
         const double *v = pld_vectors[i], delta = v[3], lo = v[4], hi = v[5];
         const pvi_pld_term t = term(PV_EV_GAUSSIAN, v[0], v[1], v[2]);
         double ub, lb;
-        PVT_OK(pvi_pld_epsilon(ctx, &t, 1, delta, &(double) { 0 }, &ub, &lb));
+        PVT_OK(pvi_pld_epsilon(ctx, &t, 1, delta, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb));
         PVT_CHECK(ub >= lo * (1 - 1e-9), "%g %g %g %g: %.12g is below %.12g", v[0], v[1], v[2], delta, ub, lo);
         PVT_CHECK(ub <= hi * 1.005, "%g %g %g %g: %.12g is loose, %.12g", v[0], v[1], v[2], delta, ub, hi);
         PVT_CHECK(lb <= hi * (1 + 1e-9), "%g %g %g %g: lower %.12g, %.12g", v[0], v[1], v[2], delta, lb, hi);
@@ -40,13 +40,13 @@ static void brackets_agree_with_reference(void **state)
 static void check_exact(const pvi_pld_term *t, double eps, double delta)
 {
     double d, ub, lb;
-    PVT_OK(pvi_pld_delta(ctx, t, 1, eps, &(double) { 0 }, &d));
+    PVT_OK(pvi_pld_delta(ctx, t, 1, eps, PVI_PLD_TOLERANCE, &(double) { 0 }, &d));
     PVT_CHECK(d >= delta * (1 - 1e-10), "%d %g %g x%d: delta(%g) = %.12g is below %.12g", t->kind, t->a, t->rate,
               (int)t->count, eps, d, delta);
     if (delta > 1e-12)
         PVT_CHECK(d <= delta * 1.2, "%d %g %g x%d: delta(%g) = %.12g is loose, %.12g", t->kind, t->a, t->rate,
                   (int)t->count, eps, d, delta);
-    PVT_OK(pvi_pld_epsilon(ctx, t, 1, delta, &(double) { 0 }, &ub, &lb));
+    PVT_OK(pvi_pld_epsilon(ctx, t, 1, delta, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb));
     PVT_CHECK(lb <= eps * (1 + 1e-12) && ub >= eps * (1 - 1e-12), "%d %g %g x%d: [%.17g, %.17g] misses %.17g",
               t->kind, t->a, t->rate, (int)t->count, lb, ub, eps);
     if (delta > 1e-12)

@@ -213,7 +213,7 @@ static void left_out_frequencies_are_bounded(void **state)
 
 static void bracket(const pvi_pld_term *t, int64_t n, double delta, double *ub, double *lb)
 {
-    PVT_OK(pvi_pld_epsilon(ctx, t, n, delta, &(double) { 0 }, ub, lb));
+    PVT_OK(pvi_pld_epsilon(ctx, t, n, delta, PVI_PLD_TOLERANCE, &(double) { 0 }, ub, lb));
     PVT_CHECK(*lb <= *ub && *lb >= 0, "[%g, %g]", *lb, *ub);
 }
 
@@ -258,7 +258,7 @@ static void check_kov(double e0, double d0, int k, double delta)
                   delta, lb);
     PVT_CHECK(ub - lb <= 2e-3 * ub + 2e-4 * e0, "e0 %g d0 %g k %d delta %g: [%.12g, %.12g]", e0, d0, k, delta, lb,
               ub);
-    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.5 * ub, &(double) { 0 }, &d));
+    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.5 * ub, PVI_PLD_TOLERANCE, &(double) { 0 }, &d));
     const long double want = kov(e0, d0, k, 0.5L * ub);
     PVT_CHECK(d >= want * (1 - 1e-12L) && d <= want * 1.1L, "delta(%g) = %g, want %Lg", 0.5 * ub, d, want);
 }
@@ -306,7 +306,7 @@ static void selection(void **state)
     PVT_NEAR(ub, 2 * log(exp(0.4) - sqrt(1e-2 * expm1(0.8))), 2e-3);
     PVT_TRUE(pow(exp(0.4) - exp(ub / 2), 2) / expm1(0.8) <= 1e-2);
     PVT_TRUE(kov(0.4, 0, 1, lb) >= 1e-2L * (1 - 1e-9L));
-    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.0, &(double) { 0 }, &d));
+    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.0, PVI_PLD_TOLERANCE, &(double) { 0 }, &d));
     PVT_REL(d, pow(exp(0.4) - 1, 2) / expm1(0.8), 1e-3);
     bracket(&many, 1, 1e-6, &ub, &lb);
     const pvi_pld_term rr = term(PV_EV_EPS_DELTA, 0.1, 0, 1, 400);
@@ -323,7 +323,7 @@ static void balls_and_infinite_losses(void **state)
     PVT_TRUE(ub == 0 && lb == 0);
     bracket(&ball, 1, 1e-7, &ub, &lb);
     PVT_TRUE(ub == INFINITY && lb == 0);
-    PVT_OK(pvi_pld_delta(ctx, &ball, 1, 1.0, &(double) { 0 }, &d));
+    PVT_OK(pvi_pld_delta(ctx, &ball, 1, 1.0, PVI_PLD_TOLERANCE, &(double) { 0 }, &d));
     PVT_REL(d, 3e-6 - 3e-12, 1e-9);
     bracket(both, 2, 1e-5, &ub, &lb);
     /* 1 - (1 - 1e-6)^3 off, the rest is a Gaussian of 0.9999... of the mass */
@@ -346,7 +346,7 @@ static void sampled_response(void **state)
         double d, ub, lb;
         const double x = (1 - q) * Q + q * P - exp(eps) * Q, y = P - exp(eps) * ((1 - q) * P + q * Q);
         const double want = fmax(fmax(x, y), 0);
-        PVT_OK(pvi_pld_delta(ctx, &t, 1, eps, &(double) { 0 }, &d));
+        PVT_OK(pvi_pld_delta(ctx, &t, 1, eps, PVI_PLD_TOLERANCE, &(double) { 0 }, &d));
         PVT_CHECK(d >= want * (1 - 1e-12) && d <= want * 1.01, "delta(%g) = %g, want %g", eps, d, want);
         bracket(&t, 1, want, &ub, &lb);
         PVT_CHECK(lb <= eps * (1 + 1e-12) && ub >= eps * (1 - 1e-12) && ub - lb < 0.01, "[%g, %g] %g", lb, ub, eps);
@@ -391,9 +391,9 @@ static void delta_and_epsilon_are_inverse(void **state)
                                     1 + (int64_t)(exp(9 * pvt_uniform(&s))));
         double ub, lb, d;
         bracket(&t, 1, 1e-6, &ub, &lb);
-        PVT_OK(pvi_pld_delta(ctx, &t, 1, ub, &(double) { 0 }, &d));
+        PVT_OK(pvi_pld_delta(ctx, &t, 1, ub, PVI_PLD_TOLERANCE, &(double) { 0 }, &d));
         PVT_CHECK(d >= 1e-6 * 0.8 * exp(-(ub - lb) * 300) && d <= 1.5e-6, "delta(%g) = %g", ub, d);
-        PVT_OK(pvi_pld_delta(ctx, &t, 1, lb, &(double) { 0 }, &d));
+        PVT_OK(pvi_pld_delta(ctx, &t, 1, lb, PVI_PLD_TOLERANCE, &(double) { 0 }, &d));
         PVT_CHECK(d >= 1e-6, "lower bound: delta(%g) = %g", lb, d);
     }
 }
@@ -472,6 +472,8 @@ static void supports(void **state)
     PVT_OK(o->supports(NULL, PV_REL_ZERO_OUT, leaf(PV_EV_SELECT, 501, 0)));
 }
 
+static const double settings[1] = { PVI_PLD_TOLERANCE };
+
 /* compose() in pieces, and refusals that leave no trace. */
 static void composing_in_pieces(void **state)
 {
@@ -483,29 +485,29 @@ static void composing_in_pieces(void **state)
     const pv_event *parts[] = { pv_ev_repeat(arena, 30, a), b, leaf(PV_EV_GAUSSIAN, 9, 0),
                                 pv_ev_repeat(arena, 20, a) };
     double x, y, lb;
-    PVT_OK(o->epsilon_ub(s, NULL, 1e-5, &x));
+    PVT_OK(o->epsilon_ub(s, settings, 1e-5, &x));
     PVT_TRUE(x == 0);
-    PVT_OK(o->delta_ub(s, NULL, 0, &x));
+    PVT_OK(o->delta_ub(s, settings, 0, &x));
     PVT_TRUE(x == 0);
-    for (int i = 0; i < 4; i++) PVT_OK(o->compose(s, NULL, PV_REL_ZERO_OUT, parts[i]));
-    PVT_OK(o->compose(t, NULL, PV_REL_ZERO_OUT, pv_ev_seq(arena, 4, parts)));
-    PVT_OK(o->epsilon_ub(s, NULL, 1e-5, &x));
-    PVT_OK(o->epsilon_ub(t, NULL, 1e-5, &y));
+    for (int i = 0; i < 4; i++) PVT_OK(o->compose(s, settings, PV_REL_ZERO_OUT, parts[i]));
+    PVT_OK(o->compose(t, settings, PV_REL_ZERO_OUT, pv_ev_seq(arena, 4, parts)));
+    PVT_OK(o->epsilon_ub(s, settings, 1e-5, &x));
+    PVT_OK(o->epsilon_ub(t, settings, 1e-5, &y));
     PVT_TRUE(x == y);
     const pv_event *bad[] = { a, leaf(PV_EV_NONPRIVATE, 0, 0) };
-    PVT_IS(o->compose(s, NULL, PV_REL_ZERO_OUT, pv_ev_seq(arena, 2, bad)), PV_E_UNSUPPORTED);
-    PVT_OK(o->epsilon_ub(s, NULL, 1e-5, &y));
+    PVT_IS(o->compose(s, settings, PV_REL_ZERO_OUT, pv_ev_seq(arena, 2, bad)), PV_E_UNSUPPORTED);
+    PVT_OK(o->epsilon_ub(s, settings, 1e-5, &y));
     PVT_TRUE(x == y);
-    PVT_OK(o->epsilon_lb(s, NULL, 1e-5, &lb));
+    PVT_OK(o->epsilon_lb(s, settings, 1e-5, &lb));
     PVT_TRUE(lb <= x && lb > 0.99 * x);
-    PVT_OK(o->compose(s, NULL, PV_REL_ZERO_OUT, a));
-    PVT_OK(o->epsilon_ub(s, NULL, 1e-5, &y));
+    PVT_OK(o->compose(s, settings, PV_REL_ZERO_OUT, a));
+    PVT_OK(o->epsilon_ub(s, settings, 1e-5, &y));
     PVT_TRUE(y > x);
-    PVT_IS(o->epsilon_ub(s, NULL, 1.0, &y), PV_E_ARG);
-    PVT_IS(o->epsilon_ub(s, NULL, NAN, &y), PV_E_ARG);
-    PVT_IS(o->epsilon_lb(s, NULL, -1, &y), PV_E_ARG);
-    PVT_IS(o->delta_ub(s, NULL, -1, &y), PV_E_ARG);
-    PVT_IS(o->delta_ub(s, NULL, NAN, &y), PV_E_ARG);
+    PVT_IS(o->epsilon_ub(s, settings, 1.0, &y), PV_E_ARG);
+    PVT_IS(o->epsilon_ub(s, settings, NAN, &y), PV_E_ARG);
+    PVT_IS(o->epsilon_lb(s, settings, -1, &y), PV_E_ARG);
+    PVT_IS(o->delta_ub(s, settings, -1, &y), PV_E_ARG);
+    PVT_IS(o->delta_ub(s, settings, NAN, &y), PV_E_ARG);
     pvi_free(ctx, s);
     pvi_free(ctx, t);
 }
@@ -526,6 +528,29 @@ static void pure_epsilon(void **state)
     PVT_TRUE(c.epsilon == INFINITY);
 }
 
+/* accountant.precision is the gap, and every gap has the truth in it: the brackets overlap. */
+static void precision(void **state)
+{
+    (void)state;
+    static const double gap[] = { 1e-2, PVI_PLD_TOLERANCE, 1e-4, 1e-5 };
+    const pv_accountant_ops *o = &pv_accountant_pld;
+    const pv_event *e = pv_ev_repeat(arena, 14063, poisson(256.0 / 60000, leaf(PV_EV_GAUSSIAN, 1.1, 0)));
+    double ub, lb, least = INFINITY, most = 0, wider = INFINITY;
+    PVT_TRUE(o->head.cfg_size == sizeof settings);
+    for (int i = 0; i < 4; i++) {
+        void *s = pvi_alloc(ctx, o->head.state_size);
+        o->open(s, ctx);
+        PVT_OK(o->compose(s, &gap[i], PV_REL_ZERO_OUT, e));
+        PVT_OK(o->epsilon_ub(s, &gap[i], 1e-5, &ub));
+        PVT_OK(o->epsilon_lb(s, &gap[i], 1e-5, &lb));
+        least = fmin(least, ub), most = fmax(most, lb);
+        PVT_CHECK(ub - lb <= 2.0 * gap[i] * ub && ub - lb < wider, "%g: [%.9g, %.9g]", gap[i], lb, ub);
+        wider = ub - lb;
+        pvi_free(ctx, s);
+    }
+    PVT_CHECK(most <= least, "%.9g is not below %.9g", most, least);
+}
+
 /* More different events than there is room for: still bounds, still close. */
 static void many_different_events(void **state)
 {
@@ -537,11 +562,12 @@ static void many_different_events(void **state)
     double mu2 = 0, ub, lb;
     for (int i = 0; i < COUNT; i++) {
         const double z = 20.0 + 0.001 * i;
-        PVT_OK(o->compose(s, NULL, PV_REL_ZERO_OUT, poisson(1.0 - 1e-12 - 1e-13 * i, leaf(PV_EV_GAUSSIAN, z, 0))));
+        PVT_OK(
+            o->compose(s, settings, PV_REL_ZERO_OUT, poisson(1.0 - 1e-12 - 1e-13 * i, leaf(PV_EV_GAUSSIAN, z, 0))));
         mu2 += 1 / (z * z);
     }
-    PVT_OK(o->epsilon_ub(s, NULL, 1e-6, &ub));
-    PVT_OK(o->epsilon_lb(s, NULL, 1e-6, &lb));
+    PVT_OK(o->epsilon_ub(s, settings, 1e-6, &ub));
+    PVT_OK(o->epsilon_lb(s, settings, 1e-6, &lb));
     const double want = pvi_gdp_epsilon_ub(sqrt(mu2), 1e-6);
     PVT_CHECK(lb <= want && ub >= want * (1 - 1e-9) && ub - lb < 0.02 * ub, "[%g, %g] %g", lb, ub, want);
     pvi_free(ctx, s);
@@ -562,9 +588,9 @@ static void no_memory(void **state)
         for (; s != PV_OK; n++) {
             double ub, lb;
             m.left = n;
-            s = which == 0   ? pvi_pld_epsilon(c, t, 2, 1e-5, &(double) { 0 }, &ub, &lb)
-                : which == 1 ? pvi_pld_delta(c, t, 2, 0.5, &(double) { 0 }, &ub)
-                             : pvi_pld_epsilon(c, &many, 1, 1e-6, &(double) { 0 }, &ub, &lb);
+            s = which == 0   ? pvi_pld_epsilon(c, t, 2, 1e-5, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb)
+                : which == 1 ? pvi_pld_delta(c, t, 2, 0.5, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub)
+                             : pvi_pld_epsilon(c, &many, 1, 1e-6, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb);
             PVT_TRUE(s == PV_OK || s == PV_E_NOMEM);
         }
         PVT_TRUE(n > 5);
@@ -591,6 +617,7 @@ int main(void)
         cmocka_unit_test(headline),
         cmocka_unit_test(supports),
         cmocka_unit_test(composing_in_pieces),
+        cmocka_unit_test(precision),
         cmocka_unit_test(pure_epsilon),
         cmocka_unit_test(many_different_events),
         cmocka_unit_test(no_memory),

@@ -114,8 +114,8 @@ static void losses_that_overflow(void **state)
     (void)state;
     const pvi_pld_term t = term(PV_EV_GAUSSIAN, 1e-200, 0, 1, 1);
     double ub, lb, d;
-    PVT_IS(pvi_pld_epsilon(ctx, &t, 1, 1e-5, &(double) { 0 }, &ub, &lb), PV_E_NUMERIC);
-    PVT_IS(pvi_pld_delta(ctx, &t, 1, 1.0, &(double) { 0 }, &d), PV_E_NUMERIC);
+    PVT_IS(pvi_pld_epsilon(ctx, &t, 1, 1e-5, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb), PV_E_NUMERIC);
+    PVT_IS(pvi_pld_delta(ctx, &t, 1, 1.0, PVI_PLD_TOLERANCE, &(double) { 0 }, &d), PV_E_NUMERIC);
 }
 
 /* delta a few units in the last place above the probability of an infinite loss: what is left for the Gaussian needs
@@ -127,7 +127,7 @@ static void delta_just_above_infinite_losses(void **state)
     double delta = 1e-6 * (1 - 100 * 0x1p-53);
     for (int i = 0; i < 400; i++, delta = nextafter(delta, 1)) {
         double ub, lb;
-        PVT_OK(pvi_pld_epsilon(ctx, t, 2, delta, &(double) { 0 }, &ub, &lb));
+        PVT_OK(pvi_pld_epsilon(ctx, t, 2, delta, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb));
         PVT_CHECK(ub >= 4 && lb <= ub, "delta 1e-6 %+g: [%g, %g]", delta - 1e-6, lb, ub);
         if (delta > 1e-6 * (1 + 1e-15)) i += 3, delta += 1e-6 * 3 * 0x1p-52;
     }
@@ -139,14 +139,14 @@ static void certain_and_impossible(void **state)
     (void)state;
     const pvi_pld_term all = term(PV_EV_BALL, 1, 0, 1, 1), rr = term(PV_EV_EPS_DELTA, 1, 0, 1, 10);
     double d, ub, lb;
-    PVT_OK(pvi_pld_delta(ctx, &all, 1, 3, &(double) { 0 }, &d));
+    PVT_OK(pvi_pld_delta(ctx, &all, 1, 3, PVI_PLD_TOLERANCE, &(double) { 0 }, &d));
     PVT_TRUE(d == 1);
-    PVT_OK(pvi_pld_epsilon(ctx, &all, 1, 0.999, &(double) { 0 }, &ub, &lb));
+    PVT_OK(pvi_pld_epsilon(ctx, &all, 1, 0.999, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb));
     PVT_TRUE(ub == INFINITY);
-    PVT_OK(pvi_pld_delta(ctx, &rr, 1, 1e5, &(double) { 0 }, &d)); /* 10 is the largest loss */
+    PVT_OK(pvi_pld_delta(ctx, &rr, 1, 1e5, PVI_PLD_TOLERANCE, &(double) { 0 }, &d)); /* 10 is the largest loss */
     PVT_TRUE(d >= 0 && d < 1e-100);
     const pvi_pld_term g = term(PV_EV_GAUSSIAN, 1, 0, 1, 1);
-    PVT_OK(pvi_pld_delta(ctx, &g, 1, 1e4, &(double) { 0 }, &d)); /* e^-5e7 */
+    PVT_OK(pvi_pld_delta(ctx, &g, 1, 1e4, PVI_PLD_TOLERANCE, &(double) { 0 }, &d)); /* e^-5e7 */
     PVT_TRUE(d > 0 && d < 1e-100);
 }
 
@@ -158,7 +158,7 @@ static void little_room(void **state)
     double mu2 = 1, ub, lb;
     t[0] = term(PV_EV_GAUSSIAN, 1, 0, 1, 1);
     for (int i = 1; i < 257; i++) t[i] = term(PV_EV_GAUSSIAN, 1e4 + i, 0, 1, 1), mu2 += 1 / (t[i].a * t[i].a);
-    PVT_OK(pvi_pld_epsilon(ctx, t, 257, 1e-250, &(double) { 0 }, &ub, &lb));
+    PVT_OK(pvi_pld_epsilon(ctx, t, 257, 1e-250, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb));
     const double want = pvi_gdp_epsilon_ub(sqrt(mu2), 1e-250);
     PVT_CHECK(ub >= want * (1 - 1e-9) && ub <= 1.1 * want && lb <= want, "[%g, %g], truth %g", lb, ub, want);
 }
@@ -175,7 +175,7 @@ static void more_steps_than_rounding_allows(void **state)
                 static const double rates[] = { 1e-6, 0.5, 1 - 0x1p-53 };
                 const pvi_pld_term t = term(PV_EV_GAUSSIAN, zs[j], 0, rates[r], (int64_t)counts[i]);
                 double ub, lb;
-                PVT_OK(pvi_pld_epsilon(ctx, &t, 1, 1e-6, &(double) { 0 }, &ub, &lb));
+                PVT_OK(pvi_pld_epsilon(ctx, &t, 1, 1e-6, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb));
                 PVT_CHECK(lb >= 0 && lb <= ub, "%g x %g: [%g, %g]", zs[j], counts[i], lb, ub);
                 if (r < 2) continue;
                 const double mu = sqrt(counts[i]) / zs[j];
@@ -196,9 +196,10 @@ static void releases_that_hide_nothing(void **state)
                                        term(PV_EV_LAPLACE, 1 / e0[i], 0, 1, steps) };
             for (int k = 0; k < 2; k++) {
                 double ub = 0, lb = 0, delta = 0;
-                const pv_status s = pvi_pld_epsilon(ctx, &t[k], 1, 1e-6, &(double) { 0 }, &ub, &lb);
+                const pv_status s =
+                    pvi_pld_epsilon(ctx, &t[k], 1, 1e-6, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb);
                 PVT_CHECK(s != PV_OK || ub >= 0.4 * e0[i], "epsilon %g for a loss of %g", ub, e0[i]);
-                if (pvi_pld_delta(ctx, &t[k], 1, 0.1 * e0[i], &(double) { 0 }, &delta) == PV_OK)
+                if (pvi_pld_delta(ctx, &t[k], 1, 0.1 * e0[i], PVI_PLD_TOLERANCE, &(double) { 0 }, &delta) == PV_OK)
                     PVT_CHECK(delta > 0.3, "delta %g for a loss of %g", delta, e0[i]);
             }
         }
@@ -214,7 +215,7 @@ static void more_steps_than_delta_can_hold(void **state)
     (void)state;
     const pvi_pld_term t = term(PV_EV_GAUSSIAN, 0.11414072780771711, 0, 0.003990824394456683, 1000000);
     double work = 0, d;
-    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.5, &work, &d));
+    PVT_OK(pvi_pld_delta(ctx, &t, 1, 0.5, PVI_PLD_TOLERANCE, &work, &d));
     PVT_CHECK(d > 0.99 && d <= 1 && work >= 0 && work < 2 * PVI_PLD_WORK, "delta %g, work %g", d, work);
 }
 
@@ -247,7 +248,7 @@ static void losses_as_small_as_rounding(void **state)
             const double q = rates[i], delta = 1e-7 / z;
             const pvi_pld_term t = term(PV_EV_GAUSSIAN, z, 0, q, 1);
             double ub, lb;
-            PVT_OK(pvi_pld_epsilon(ctx, &t, 1, delta, &(double) { 0 }, &ub, &lb));
+            PVT_OK(pvi_pld_epsilon(ctx, &t, 1, delta, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb));
             const long double high = fmaxl(sampled_delta(z, q, ub), added_delta(z, q, ub));
             const long double low = fmaxl(sampled_delta(z, q, lb), added_delta(z, q, lb));
             PVT_CHECK(high <= delta * (1 + 1e-5), "z %g q %g: %g is too small", z, q, ub);
@@ -273,11 +274,11 @@ static void losses_beyond_the_range_of_exp(void **state)
         const double z = cases[i][0], q = cases[i][1], delta = cases[i][2];
         const pvi_pld_term t = term(PV_EV_GAUSSIAN, z, 0, q, 1);
         double ub, lb, d;
-        PVT_OK(pvi_pld_epsilon(ctx, &t, 1, delta, &(double) { 0 }, &ub, &lb));
+        PVT_OK(pvi_pld_epsilon(ctx, &t, 1, delta, PVI_PLD_TOLERANCE, &(double) { 0 }, &ub, &lb));
         PVT_CHECK(sampled_delta(z, q, ub) <= delta, "z %g q %g: %g is too small", z, q, ub);
         PVT_CHECK(sampled_delta(z, q, lb) >= delta * (1 - 1e-9), "z %g q %g: %g is too large", z, q, lb);
         PVT_CHECK(ub <= 1.002 * lb, "z %g q %g: %g and %g are far apart", z, q, lb, ub);
-        PVT_OK(pvi_pld_delta(ctx, &t, 1, lb, &(double) { 0 }, &d));
+        PVT_OK(pvi_pld_delta(ctx, &t, 1, lb, PVI_PLD_TOLERANCE, &(double) { 0 }, &d));
         PVT_CHECK(d >= sampled_delta(z, q, lb), "z %g q %g: delta %g at %g", z, q, d, lb);
     }
 }

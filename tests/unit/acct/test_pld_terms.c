@@ -8,6 +8,7 @@ static const pv_accountant_ops *const ops = &pv_accountant_pld;
 static pv_ctx *ctx;
 static pv_arena *arena;
 static void *st;
+static double settings[1]; /* the precision */
 
 static int setup(void **state)
 {
@@ -15,6 +16,7 @@ static int setup(void **state)
     if (pv_ctx_create(NULL, &ctx) != PV_OK) return 1;
     arena = pvi_arena_create(ctx);
     st = pvi_alloc(ctx, ops->head.state_size);
+    pvi_param_defaults(ops->head.params, settings);
     ops->open(st, ctx);
     return !arena || !st;
 }
@@ -32,15 +34,15 @@ static pv_status add(pv_ev_kind kind, double a, double b, double rate, int64_t c
 {
     const pv_event *e = pv_ev_leaf(arena, kind, a, b);
     if (rate < 1) e = pv_ev_sampled(arena, PV_EV_POISSON, rate, e);
-    return ops->compose(st, NULL, PV_REL_ZERO_OUT, pv_ev_repeat(arena, count, e));
+    return ops->compose(st, settings, PV_REL_ZERO_OUT, pv_ev_repeat(arena, count, e));
 }
 
 /* Bounds at delta, each of which must be on its side of the truth. */
 static void enclosed(double delta, long double truth, double gap)
 {
     double ub, lb;
-    PVT_OK(ops->epsilon_ub(st, NULL, delta, &ub));
-    PVT_OK(ops->epsilon_lb(st, NULL, delta, &lb));
+    PVT_OK(ops->epsilon_ub(st, settings, delta, &ub));
+    PVT_OK(ops->epsilon_lb(st, settings, delta, &lb));
     PVT_CHECK(ub >= truth && lb <= truth, "[%.17g, %.17g] does not contain %.17Lg", lb, ub, truth);
     PVT_CHECK(lb >= 0 && ub <= truth * (1 + gap) && lb >= truth * (1 - gap), "[%g, %g] is far from %Lg", lb, ub,
               truth);
@@ -85,8 +87,8 @@ static void many_terms_of_every_pure_kind(void **state)
             upper += (1 + i % 3) * log1pl(rate * expm1l(e0));
             lower += (1 + i % 3) * log1pl(rate * expm1l(e1));
         }
-    PVT_OK(ops->epsilon_ub(st, NULL, 0, &ub));
-    PVT_OK(ops->epsilon_lb(st, NULL, 0, &lb));
+    PVT_OK(ops->epsilon_ub(st, settings, 0, &ub));
+    PVT_OK(ops->epsilon_lb(st, settings, 0, &lb));
     PVT_CHECK(ub >= upper && ub <= 1.05L * upper, "%g, want %Lg", ub, upper);
     PVT_CHECK(lb <= lower && lb >= 0.95L * lower, "%g, want %Lg", lb, lower);
 }
@@ -102,14 +104,14 @@ static void many_balls(void **state)
         PVT_OK(add(PV_EV_BALL, a, 0, rate, 2));
         none *= powl(1 - rate * (long double)a, 2);
     }
-    PVT_OK(ops->delta_ub(st, NULL, 0.1, &d));
+    PVT_OK(ops->delta_ub(st, settings, 0.1, &d));
     PVT_CHECK(d >= 1 - none && d <= (1 - none) * 1.05L, "%g, want %Lg", d, 1 - none);
-    PVT_OK(ops->epsilon_ub(st, NULL, 1.05 * (double)(1 - none), &ub));
+    PVT_OK(ops->epsilon_ub(st, settings, 1.05 * (double)(1 - none), &ub));
     PVT_TRUE(ub == 0);
-    PVT_OK(ops->epsilon_ub(st, NULL, 0.95 * (double)(1 - none), &ub));
+    PVT_OK(ops->epsilon_ub(st, settings, 0.95 * (double)(1 - none), &ub));
     PVT_TRUE(ub == INFINITY);
     PVT_OK(add(PV_EV_BALL, 1.0, 0, 1, 1)); /* the grid has no value above 1 */
-    PVT_OK(ops->delta_ub(st, NULL, 0.1, &d));
+    PVT_OK(ops->delta_ub(st, settings, 0.1, &d));
     PVT_TRUE(d == 1);
 }
 
@@ -132,10 +134,10 @@ static void all_kinds_at_once(void **state)
                                                 k < 5 ? 1 : 0.2, 0x1p-44,      100 };
             }
         }
-    PVT_OK(ops->epsilon_ub(st, NULL, 1e-6, &ub));
-    PVT_OK(ops->epsilon_lb(st, NULL, 1e-6, &lb));
+    PVT_OK(ops->epsilon_ub(st, settings, 1e-6, &ub));
+    PVT_OK(ops->epsilon_lb(st, settings, 1e-6, &lb));
     for (int end = 0; end < 2; end++)
-        PVT_OK(pvi_pld_epsilon(ctx, ends[end], 10, 1e-6, &(double) { 0 }, &x[end], &y[end]));
+        PVT_OK(pvi_pld_epsilon(ctx, ends[end], 10, 1e-6, PVI_PLD_TOLERANCE, &(double) { 0 }, &x[end], &y[end]));
     const double most = fmax(x[0], x[1]), least = fmin(y[0], y[1]);
     PVT_CHECK(ub >= least && lb <= most && lb <= ub, "[%g, %g] and [%g, %g]", lb, ub, least, most);
     PVT_CHECK(ub <= 1.1 * most, "%g is far above %g", ub, most);
@@ -152,8 +154,8 @@ static void parameters_of_every_size(void **state)
         PVT_OK(i % 2 ? add(PV_EV_EPS_DELTA, x, 0, 1, 1) : add(PV_EV_LAPLACE, 1 / x, 0, 1, 1));
         sum += i % 2 ? x : 1 / (long double)(1 / x);
     }
-    PVT_OK(ops->epsilon_ub(st, NULL, 0, &ub));
-    PVT_OK(ops->epsilon_lb(st, NULL, 0, &lb));
+    PVT_OK(ops->epsilon_ub(st, settings, 0, &ub));
+    PVT_OK(ops->epsilon_lb(st, settings, 0, &lb));
     PVT_CHECK(ub >= sum && ub <= 7.4L * sum, "%g, truth %Lg", ub, sum);
     PVT_CHECK(lb <= sum && lb >= sum / 7.5L, "%g, truth %Lg", lb, sum);
 }
@@ -165,14 +167,14 @@ static void too_many_sizes_are_refused(void **state)
     pvi_cost c;
     double before, after;
     PVT_OK(add(PV_EV_LAPLACE, 1, 0, 1, 1));
-    PVT_OK(ops->epsilon_ub(st, NULL, 1e-3, &before));
+    PVT_OK(ops->epsilon_ub(st, settings, 1e-3, &before));
     for (int i = 0; i < 289; i++) /* 17 scales and 17 rates, each e^2 apart */
         part[i] = pv_ev_sampled(arena, PV_EV_POISSON, exp(-2.0 * (1 + i / 17)),
                                 pv_ev_leaf(arena, PV_EV_LAPLACE, exp(2.0 * (i % 17)), 0));
     const pv_event *all = pv_ev_seq(arena, 289, part);
     PVT_IS(ops->supports(NULL, PV_REL_ZERO_OUT, all), PV_E_UNSUPPORTED);
-    PVT_IS(ops->compose(st, NULL, PV_REL_ZERO_OUT, all), PV_E_UNSUPPORTED);
-    PVT_OK(ops->epsilon_ub(st, NULL, 1e-3, &after));
+    PVT_IS(ops->compose(st, settings, PV_REL_ZERO_OUT, all), PV_E_UNSUPPORTED);
+    PVT_OK(ops->epsilon_ub(st, settings, 1e-3, &after));
     PVT_TRUE(before == after);
     PVT_IS(pvi_account(ctx, "pld", PV_REL_ZERO_OUT, all, 1e-6, &c), PV_E_UNSUPPORTED);
     PVT_OK(pvi_account(ctx, "best", PV_REL_ZERO_OUT, all, 1e-6, &c)); /* another one steps in, and is named */
@@ -191,7 +193,7 @@ static void too_many_releases_are_refused(void **state)
     PVT_IS(add(PV_EV_EPS_DELTA, 1e-9, 0, 1, 1), PV_E_UNSUPPORTED);
     enclosed(0, 0x1p53L * 1e-9, 1e-9);
     PVT_OK(add(PV_EV_GAUSSIAN, 1e9, 0, 1, half)); /* one term, whatever the number */
-    PVT_OK(ops->epsilon_lb(st, NULL, 1e-6, &lb));
+    PVT_OK(ops->epsilon_lb(st, settings, 1e-6, &lb));
     for (int i = 0; i < 300; i++)
         part[i] = pv_ev_repeat(
             arena, half,
@@ -205,12 +207,12 @@ static void events_without_cost(void **state)
     double ub;
     PVT_OK(add(PV_EV_EPS_DELTA, 0, 0, 1, 5));
     PVT_OK(add(PV_EV_BALL, 0, 0, 0.1, 5));
-    PVT_OK(ops->epsilon_ub(st, NULL, 0, &ub));
+    PVT_OK(ops->epsilon_ub(st, settings, 0, &ub));
     PVT_TRUE(ub == 0);
     PVT_OK(add(PV_EV_EPS_DELTA, 0, 1e-6, 1, 5));
-    PVT_OK(ops->epsilon_ub(st, NULL, 0, &ub));
+    PVT_OK(ops->epsilon_ub(st, settings, 0, &ub));
     PVT_TRUE(ub == INFINITY);
-    PVT_OK(ops->epsilon_ub(st, NULL, 5.001e-6, &ub));
+    PVT_OK(ops->epsilon_ub(st, settings, 5.001e-6, &ub));
     PVT_TRUE(ub == 0);
 }
 
