@@ -45,7 +45,8 @@ typedef struct run {
     fate fate;
     double m[MEASURES]; /* NAN: not measured */
     bool private, own_rows;
-    double rows; /* measured on */
+    double rows;    /* measured on */
+    double weights; /* of the model; NAN: not recorded */
 } run;
 typedef struct runs {
     const grid *g;

@@ -38,6 +38,7 @@ static void take_record(const char *record, run *out)
     out->private = jv_true(jv_get(v, "private"));
     out->own_rows = jv_true(jv_get(v, "training_rows"));
     out->rows = jv_num(jv_get(v, "rows"));
+    out->weights = jv_num(jv_get(v, "weights"));
 }
 
 static void take_task(runs *r, task *t)

@@ -180,10 +180,27 @@ static const char *rows_text(const measured *m, char out[100])
     return out;
 }
 
+/* Is data.curves left to each optimiser, and did they choose differently? */
+static bool curves_differ(const runs *r, double *least, double *most)
+{
+    const grid *g = r->g;
+    *least = INFINITY, *most = 0.0;
+    for (int v = 0; v < g->n_varying; v++) {
+        const char *key = g->at[g->varying[v]].key;
+        if (strncmp(key, "model", 5) == 0 || strncmp(key, "data.", 5) == 0) return false; /* another table or model */
+    }
+    for (int i = 0; i < g->cells * g->repeats; i++) {
+        *least = fmin(*least, r->at[i].fate == FINISHED ? r->at[i].weights : NAN);
+        *most = fmax(*most, r->at[i].fate == FINISHED ? r->at[i].weights : NAN);
+    }
+    return *least < *most && grid_setting(g, 0, "data.schema") && !grid_setting(g, 0, "data.curves");
+}
+
 int remarks(const comparison *q, char (*out)[512], int cap)
 {
     const int crashed = crashed_of(q->r);
     char rows[100];
+    double least, most;
     int n = 0;
     snprintf(out[n++], 512,
              "Whoever sees these figures, or chooses by them, has seen all of the runs: the best of k runs costs k "
@@ -214,6 +231,11 @@ int remarks(const comparison *q, char (*out)[512], int cap)
                      ? "Repeat r takes the same seed in every line: pairs share their seed."
                      : "Noise is fresh in every run: pairs share their number only, so pairing them gains "
                        "nothing over runs that are not paired; --seed gives pairs the same seed, NOT PRIVATE.");
+    if (curves_differ(q->r, &least, &most) && n < cap)
+        snprintf(out[n++], 512,
+                 "These models have from %.0f to %.0f weights: some lines fit a curve for each number and others "
+                 "straight lines, or curves of more knots. data.curves=off, or a number of knots, makes them alike.",
+                 least, most);
     if (crashed && n < cap)
         snprintf(out[n++], 512, "%d run%s ended early and %s missing here; the same command tries again.", crashed,
                  crashed == 1 ? "" : "s", crashed == 1 ? "is" : "are");

@@ -3,7 +3,7 @@
 #include "repro.h"
 
 #define GRID     "{0.2 1 2|0.2 0.4 0.6 0.8 1 1.2 1.4 1.6 1.8 2}"
-#define COMMON   "data.norm=unit data.bias=0 budget.relation=replace run.diagnostics=yes"
+#define COMMON   "data.norm=unit data.bias=0 budget.relation=replace run.diagnostics=yes run.measure=loss,gradient"
 #define LOGISTIC " model=logistic reg=nonconvex reg.lambda=0.001"
 #define SIGMOID  " model=sigmoid reg=l2 reg.lambda=0.001"
 #define COVTYPE  "budget.delta={1e-5|1.7211e-6}"

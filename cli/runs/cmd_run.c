@@ -105,6 +105,7 @@ static pv_status write_record(attempt *a, const outcome *o)
             jv_true(jv_get(certificate, "private")) ? "true" : "false",
             jv_true(jv_get(metrics, "training_rows")) ? "true" : "false");
     put_number(f, "rows", jv_num(jv_get(metrics, "rows")), true);
+    put_number(f, "weights", jv_num(jv_get(certificate, "weights")), false);
     fputs(",\n\"measures\": {", f);
     put_measures(f, o);
     fputs("},\n", f);

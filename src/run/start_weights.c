@@ -19,8 +19,12 @@
 
 static pv_status wrong_size(const pvi_job *j, const char *path, int64_t n)
 {
-    return pvi_fail(j->ctx, PV_E_PARAM, "optimizer.start=%s: %lld weights, and this model has %lld", path,
-                    (long long)n, (long long)j->prob.d);
+    pvi_expect e = { 0 };
+    pvi_plan_curves(j->plan, &e);
+    const bool curves = j->plan->s.data.schema && e.curves == PVI_CURVES_FIT && j->prob.d > n;
+    return pvi_fail(j->ctx, PV_E_PARAM, "optimizer.start=%s: %lld weights, and this model has %lld%s", path,
+                    (long long)n, (long long)j->prob.d,
+                    curves ? "; knots of curves have some of them, which data.curves=off leaves out" : "");
 }
 
 /* ---- random ------ */

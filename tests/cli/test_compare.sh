@@ -239,6 +239,18 @@ has out '1 combination, 1 repeat each'
 fails 2 'privet: run.log: the runs of a comparison would all write to one file; what they measure along the way is in the records, x/runs' \
     compare small --holdout held run.log=log --out x
 
+# ---- curves for one optimiser and lines for another are two models: said, and a start of one does not fit the other
+awk 'BEGIN { print "a,b,y"; s = 5; for (i = 0; i < 2000; i++) { s = (s * 16807) % 2147483647; printf "%d,%d,%s\n", s % 100, s % 7, (s % 100 > 50 ? "no" : "yes") } }' >curved.csv
+printf '{"columns": [{"name": "a", "type": "number", "min": 0, "max": 100}, {"name": "b", "type": "number", "min": 0, "max": 6},\n {"name": "y", "type": "label", "values": ["no", "yes"]}]}\n' >curved.json
+ok compare curved.csv --schema curved.json --holdout none --optimizer pgd,tr --delta 1e-5 --repeats 1 --out curves
+check 'two kinds of models' sh -c "tr '\n' ' ' <out | grep -q 'These models have from 3 to [0-9]* weights: some lines fit a curve'"
+ok compare curved.csv --schema curved.json --holdout none --optimizer pgd,tr data.curves=off --delta 1e-5 --repeats 1 --out straight
+check 'models alike' sh -c '! grep -q "These models have" out'
+run train curved.csv --schema curved.json data.curves=off --privacy off --quiet --out straight.pvt
+run export straight.pvt --out straight.npy
+run train curved.csv --schema curved.json --optimizer pgd --delta 1e-5 --quiet optimizer.start=straight.npy --out other.pvt
+has err '; knots of curves have some of them, which data.curves=off leaves out'
+
 # ---- figures on rows that are trained on are named, whichever run has them
 printf '{"data.path": ["small", "held"], "holdout": "held", "repeats": 1, "budget.delta": 1e-6}' >own.json
 ok compare --config own.json --out some
