@@ -145,13 +145,21 @@ static const char reason[] = "these counts and lines come from the rows: a value
 
 static void show_found(jv found, const char *data)
 {
-    char text[300], rows[32], problems[32];
+    char text[300], rows[32], problems[32], spaced[32];
     jv_str(jv_get(found, "rows"), rows, sizeof rows);
     jv_str(jv_get(found, "problems"), problems, sizeof problems);
     row("checked", "%s: %s rows, %s problem%s", data, rows, problems, strcmp(problems, "1") == 0 ? "" : "s");
-    if (strcmp(problems, "0") == 0) return;
+    jv_str(jv_get(found, "spaced_ids"), spaced, sizeof spaced);
+    if (strcmp(problems, "0") == 0 && strcmp(spaced, "0") == 0) return;
     for (jv_iter it = jv_begin(jv_get(found, "kinds")); jv_next(&it);)
         row("", "%s", jv_str(jv_get(it.value, "text"), text, sizeof text));
+    if (strcmp(spaced, "0") != 0) {
+        snprintf(text, sizeof text,
+                 "%s row%s an id with blanks at an end, or two side by side: ids are taken as they are, and another "
+                 "spelling is another person",
+                 spaced, strcmp(spaced, "1") == 0 ? " has" : "s have");
+        paragraph("note", text);
+    }
     paragraph("NOT PRIVATE", reason);
 }
 

@@ -290,7 +290,8 @@ PV_MUST pv_status pv_schema_draft(pv_ctx *ctx, const char *path, const char *lab
 /* A schema, the name of its file or its text, checked, as JSON with all that it leaves to defaults. */
 PV_MUST pv_status pv_schema_canonical(pv_ctx *ctx, const char *schema, char **json);
 /* What training would refuse in a CSV, all of it, as JSON: "problems", how many, and "kinds" of them, each with its
- * "column", "count" and "first_line".  NOT PRIVATE: counts and places come from the rows, and what is copied from
+ * "column", "count" and "first_line"; "spaced_ids": rows whose id of a person has blanks at an end, or two side by
+ * side, which is no problem.  NOT PRIVATE: counts and places come from the rows, and what is copied from
  * them into the schema reveals rows to everybody who sees a model. */
 PV_MUST pv_status pv_schema_check(pv_ctx *ctx, const char *schema, const char *path, char **json);
 

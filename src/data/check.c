@@ -28,6 +28,7 @@ static pv_status write_found(pv_ctx *ctx, const pvi_problems *p, char **json)
         pvi_jw_close(&w, '}');
     }
     pvi_jw_close(&w, ']');
+    pvi_jw_i64(&w, "spaced_ids", p->spaced);
     pvi_jw_close(&w, '}');
     return pvi_str_take(&text, json);
 }
@@ -48,7 +49,10 @@ pv_status pv_schema_check(pv_ctx *ctx, const char *schema, const char *path, cha
     cfg.path = path;
     cfg.chunk = CHUNK;
     cfg.key_path = "none";
-    const pvi_expect expect = { .classes = -1, .labels_optional = true, .undigested = true, .problems = &found };
+    static const uint8_t key[PVI_SHORT_KEY]; /* ids are looked at, and compared with nothing */
+    const pvi_expect expect = {
+        .classes = -1, .labels_optional = true, .undigested = true, .problems = &found, .owner_key = key
+    };
     pv_status s = pvi_data_load(ctx, &cfg, &expect, NULL, &none);
     if (s == PV_OK) s = write_found(ctx, &found, json);
     pvi_problems_free(ctx, &found);

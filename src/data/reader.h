@@ -403,6 +403,7 @@ typedef struct pvi_group {
 typedef struct pvi_problems {          /* zero-initialise */
     pvi_group *group;                  /* in the order of their first ones */
     int64_t groups, room, total, rows; /* rows: that were looked at */
+    int64_t spaced;                    /* ids with blanks that an eye may miss: no problem */
     int32_t *index;
     int64_t columns;
 } pvi_problems;
@@ -425,6 +426,7 @@ typedef struct pvi_chunk {
     char why[256];
     pvi_trouble what; /* with bad: its kind                                                                      */
     int64_t lines;    /* line ends in begin .. stop                                                                */
+    int64_t spaced;   /* ids with blanks at an end, or two side by side, where problems are looked for             */
     /* Room for problems: the parser notes there what would be `bad`, and goes on.  NULL: it stops at the first.  */
     pvi_problem *list;
     int64_t listed, list_room;

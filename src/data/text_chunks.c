@@ -222,7 +222,7 @@ static pv_status add_chunk(run *r, const char *begin, const char *end)
     c->stop = begin;
     c->bad = c->longer = NULL;
     c->list = NULL;
-    c->listed = 0;
+    c->listed = c->spaced = 0;
     c->limit = (size_t)r->job->cfg->max_line + 1;
     c->last = false;
     c->lines = 0;
@@ -323,6 +323,7 @@ static pv_status survey(run *r)
         const pvi_chunk *c = &r->chunk[i];
         s = count_problems(r, c, r->lines + lines + 1);
         r->found->rows += c->seg.rows;
+        r->found->spaced += c->spaced;
         if (s == PV_OK && c->longer) s = report(r, c);
         lines += c->lines;
         stop = c->stop;

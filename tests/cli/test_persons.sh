@@ -49,6 +49,37 @@ fails 3 'privet: wrong:1:56: "rows" must say how many rows of one person count, 
 sed 's/"type": "number"/"type": "number", "rows": 2/' schema >wrong
 fails 3 'privet: wrong:1:89: "rows" is for a column of type person' plan one --schema wrong
 
+# ---- what is no table of persons
+run plan one --schema schema --rows-per-person 0
+has err 'data.person_rows=0: '
+same 'K = 0' 2 "$code"
+run train one --schema schema --rows-per-person 4 data.persons=299 --out no.pvt --quiet
+same 'more persons than declared' 'privet: one: more persons than the declared data.persons=299' "$(cat err)"
+sed 's/^patient [0-9]*/her/' one >hers
+run plan hers --schema schema --rows-per-person 4
+has err 'warning: hers: one person owns all rows: nothing can be learned that is not about them'
+run train one --schema schema data.person=a --out no.pvt --quiet
+has err 'data.person=a, but the schema says that "who" is the person'
+sed 's/"person"/"ignore"/' schema >nobody.json
+run train one --schema nobody.json data.person=a --out no.pvt --quiet
+has err 'data.person=a: the schema has it as a feature; declare "type": "person"'
+sed '5s/^[^,]*//' one >lost
+run train lost --schema schema --rows-per-person 4 --out no.pvt --quiet
+has err 'lost:5:1: no id: whose row is it?'
+run schema check schema lost
+has out 'column "who": 1 row without an id, in line 5'
+check 'as wrong as training has it' test "$code" -eq 3
+# ids that differ in blanks alone are two persons, which the owner can be told, and training does not tell
+printf 'who,a,b,y\n"x",0.1,0.1,no\n"x ",0.2,0.2,yes\n"x  y",0.3,0.3,no\nx y,0.3,0.3,no\n' >blanks
+ok schema check schema blanks
+has out '2 rows have an id with blanks at an end, or two side by side: ids are taken as'
+has out 'NOT PRIVATE'
+run plan blanks --schema schema --rows-per-person 4
+has err 'blanks: 4 persons, counted'
+check 'no note of it' sh -c '! grep -q "blanks at" err'
+ok schema check schema one
+check 'nor where there are none' sh -c '! grep -q "blanks at" out'
+
 # ---- the number of rows leaves nowhere: same seed, another number of rows of one person, above the cap or below it
 for t in one many; do
     rm -f run.pvt

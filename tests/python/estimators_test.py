@@ -1,8 +1,10 @@
 """Estimators: fit, predict, certificate, files, pickles, what is refused, rows of every kind."""
 
 import copy
+import ctypes
 import logging
 import os
+import pathlib
 import pickle
 import signal
 import subprocess
@@ -554,6 +556,38 @@ class Persons(unittest.TestCase):
             rows = privet.Classifier(bounds=(0, 1), classes=[0, 1], seed=3, epsilon=2.0, delta=1e-5).fit(self.X, self.y)
         np.testing.assert_array_equal(one.coef_, two.coef_)
         self.assertFalse(np.array_equal(one.coef_, rows.coef_))
+
+    @unittest.skipIf(pd is None or "PRIVET_COMMAND" not in os.environ, "needs pandas, and the command of a build")
+    def test_command_c_and_python_write_the_same_file(self):
+        rows = pd.DataFrame({"a": self.X[:, 0].round(4), "who": [f"p{k}" for k in self.who], "b": self.X[:, 1].round(4)})
+        rows["y"] = np.where(self.y, "yes", "no")
+        schema = privet.Schema({"a": (0, 1), "who": privet.person(rows=3), "b": (0, 1), "y": privet.label("no", "yes")})
+        with tempfile.TemporaryDirectory() as folder:
+            table, said, *models = (os.path.join(folder, name) for name in ("t.csv", "s.json", "python", "command", "c"))
+            rows.to_csv(table, index=False)
+            with open(said, "w") as f:
+                f.write(schema.to_json())
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                privet.Classifier(schema=schema, delta=1e-5, seed=3, curves="auto").fit(rows).save(models[0])
+            words = ["--schema", said, "--delta", "1e-5", "--seed", "3", "--out", models[1], "--quiet"]
+            subprocess.run([os.environ["PRIVET_COMMAND"], "train", table, *words], check=True, capture_output=True)
+            self.train_by_c(table, said, models[2])
+            one, *others = (pathlib.Path(name).read_bytes() for name in models)
+        self.assertIn(b'"unit": "person"', one)
+        for other in others:
+            self.assertEqual(one, other)
+
+    def train_by_c(self, table, schema, model):
+        c = ctypes.CDLL(os.path.join(os.environ["PRIVET_BUILD"], "libprivet.so"))
+        ctx, plan, result = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        self.assertEqual(c.pv_ctx_create(None, ctypes.byref(ctx)), 0)
+        self.assertEqual(c.pv_plan_create(ctx, ctypes.byref(plan)), 0)
+        for key, value in (("data.path", table), ("data.schema", schema), ("budget.delta", "1e-5"), ("run.seed", "3")):
+            self.assertEqual(c.pv_plan_set(plan, key.encode(), value.encode()), 0)
+        self.assertEqual(c.pv_plan_run(plan, ctypes.byref(result)), 0)
+        self.assertEqual(c.pv_result_save(result, model.encode()), 0)
+        c.pv_result_free(result), c.pv_plan_free(plan), c.pv_ctx_free(ctx)
 
     def test_refusals(self):
         clf = privet.Classifier(bounds=(0, 1), classes=[0, 1], **self.SAID)

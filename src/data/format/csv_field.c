@@ -175,6 +175,18 @@ bool pvi_csv_label(pvi_cursor *k, float *y)
     return false;
 }
 
+/* Blanks that one spelling of an id may have and another not: at an end, or two side by side. */
+static bool is_spaced(pvi_span f)
+{
+    bool last = true, found = false;
+    for (size_t i = 0; i < f.len; i++) {
+        const bool blank = f.s[i] == ' ' || f.s[i] == '\t';
+        found |= blank && last;
+        last = blank;
+    }
+    return f.len > 0 && (found || last);
+}
+
 /* Who owns the row, where that is asked for. */
 bool pvi_csv_person(pvi_cursor *k)
 {
@@ -185,6 +197,7 @@ bool pvi_csv_person(pvi_cursor *k)
     if (!pvi_csv_field(k, &f)) return false;
     if (!job->by_person) return true;
     if (pvi_dictionary_find(&k->s->sc->missing, f.s, f.len) >= 0) f.len = 0;
+    if (job->expect->problems) k->c->spaced += is_spaced(f);
     if (pvi_person_id(job, f.s, f.len, &g->person[g->rows], k->c->why, sizeof k->c->why)) return true;
     k->c->bad = at;
     k->c->what = PVI_NO_ID;

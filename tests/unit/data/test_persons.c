@@ -335,6 +335,13 @@ static void refusals(void **state)
     t.cfg.persons = PV_AUTO_I64;
     t.cfg.person = "v";
     says(&t, good, PV_E_PARAM, "the schema says that \"who\" is the person");
+    t.cfg.schema = "{\"columns\": [{\"name\": \"v\", \"type\": \"number\", \"min\": 0, \"max\": 1},"
+                   "{\"name\": \"who\", \"type\": \"ignore\"}, {\"name\": \"w\", \"type\": \"ignore\"},"
+                   "{\"name\": \"y\", \"type\": \"label\", \"values\": [\"no\", \"yes\"]}]}";
+    says(&t, good, PV_E_PARAM, "the schema has it as a feature; declare \"type\": \"person\"");
+    t.cfg.person = "y";
+    says(&t, good, PV_E_PARAM, "the schema has it as the label");
+    t.cfg.schema = schema;
     t.cfg.person = "z";
     says(&t, good, PV_E_PARAM, "the schema has no such column");
     t.cfg.person = NULL;
