@@ -90,6 +90,7 @@ int cmd_verify(cli *c);
 int cmd_export(cli *c);
 int cmd_explain(cli *c);
 int cmd_schema(cli *c);
+pv_status write_schema_page(pv_ctx *ctx, const char *path, const char *json); /* schema_page.c */
 int cmd_show(cli *c);
 int cmd_list(cli *c);
 int cmd_account(cli *c);

@@ -17,10 +17,23 @@ static int of_type(jv columns, const char *type)
     return n;
 }
 
+/* How many a dictionary names, without bounds or values. */
+static int unbounded(jv columns)
+{
+    char type[16];
+    int n = 0;
+    for (jv_iter it = jv_begin(columns); jv_next(&it);) {
+        jv_str(jv_get(it.value, "type"), type, sizeof type);
+        const bool needs = strcmp(type, "number") == 0 || strcmp(type, "date") == 0 || strcmp(type, "label") == 0;
+        n += needs && jv_get(it.value, "source").p && !jv_get(it.value, "min").p && !jv_get(it.value, "values").p;
+    }
+    return n;
+}
+
 static void advise(jv schema, bool public)
 {
     const jv columns = jv_get(schema, "columns");
-    const int open = of_type(columns, "open");
+    const int open = of_type(columns, "open") + unbounded(columns);
     if (open > 0)
         note(PV_LOG_NOTE,
              "%d column%s still open: say what each is, with bounds and values that everybody may know; copied from "
@@ -39,18 +52,30 @@ static void advise(jv schema, bool public)
         note(PV_LOG_NOTE, "types, bounds and values are those of the rows, which --public declares to be public");
 }
 
+static void say_page(const cli *c, const char *page)
+{
+    if (c->args.json) print_pairs((const char *const[]) { "page", page, NULL });
+    else row("page", "%s: open it in a browser, fill in the columns and save the schema", page);
+}
+
 static int draft(cli *c)
 {
     const char *out = c->args.out, *label = setting_value(c, "schema.label");
     const bool public = setting_value(c, "schema.public") != NULL;
+    const char *page = setting_value(c, "schema.page");
     char *json = NULL;
+    if (public && setting_value(c, "schema.header"))
+        return usage("--header reads no row, --public reads all of them: only one can be meant");
     if (out && access(out, F_OK) == 0) return usage("%s is there already: a draft replaces no file", out);
     int code = out ? check_writable(out) : EXIT_DONE;
+    if (code == EXIT_DONE && page) code = check_writable(page);
     if (code != EXIT_DONE) return code;
     pv_status s = pv_schema_draft(c->ctx, c->args.words[1], label, public, &json);
     if (s == PV_OK && out) s = pv_file_write(c->ctx, out, json, strlen(json));
+    if (s == PV_OK && page) s = write_schema_page(c->ctx, page, json);
     if (s != PV_OK) code = fail(c, s);
-    else if (!out) fputs(json, stdout);
+    else if (!out && !page) fputs(json, stdout);
+    else if (!out) say_page(c, page);
     else if (c->args.json) print_pairs((const char *const[]) { "schema", out, NULL });
     else row("schema", "%s", out);
     if (code == EXIT_DONE && !c->args.quiet) advise((jv) { json }, public);
@@ -125,11 +150,28 @@ static int find_schema(cli *c, char **json)
     return s == PV_OK ? EXIT_DONE : fail(c, s);
 }
 
+/* A schema that is not finished is one to be filled in. */
+static int find_draft(cli *c, char **json)
+{
+    char *text = NULL;
+    const pv_status s = pv_schema_draft(c->ctx, c->args.words[1], NULL, false, &text);
+    if (s != PV_OK) return find_schema(c, json); /* a model, or what is wrong with it */
+    if (!(*json = strdup(text))) abort();
+    pv_string_free(c->ctx, text);
+    return EXIT_DONE;
+}
+
 static int show(cli *c)
 {
+    const char *page = setting_value(c, "schema.page");
     char *json = NULL;
-    const int code = find_schema(c, &json);
-    if (code == EXIT_DONE && c->args.json) puts(json);
+    int code = page ? check_writable(page) : EXIT_DONE;
+    if (code == EXIT_DONE) code = page ? find_draft(c, &json) : find_schema(c, &json);
+    if (code == EXIT_DONE && page) {
+        const pv_status s = write_schema_page(c->ctx, page, json);
+        if (s != PV_OK) code = fail(c, s);
+        else say_page(c, page);
+    } else if (code == EXIT_DONE && c->args.json) puts(json);
     else if (code == EXIT_DONE) show_columns((jv) { json });
     free(json);
     return code;
@@ -190,7 +232,8 @@ int cmd_schema(cli *c)
     const char *what = c->args.words[0];
     for (int i = 0; i < c->args.n_settings; i++)
         if (strncmp(c->args.settings[i].key, "schema.", 7) != 0)
-            return usage("schema has no setting %s; there is --public and --label COLUMN", c->args.settings[i].key);
+            return usage("schema has no setting %s; there is --public, --header, --label COLUMN and --page FILE",
+                         c->args.settings[i].key);
     if (strcmp(what, "check") == 0) return check(c);
     if (c->args.n_words > 2) return usage("privet schema %s takes one file", what);
     if (strcmp(what, "draft") == 0) return draft(c);

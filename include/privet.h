@@ -284,7 +284,8 @@ PV_API void pv_cleanup(pv_ctx *ctx);
 /* A schema to begin with, as JSON text: the columns that the header of a CSV names, each of type "open", which
  * training refuses, to be filled in by someone who knows the data.  `label`: the column of the label, or NULL.  With
  * rows_are_public all rows are read, and types, bounds and values are theirs: for tables that are public, since
- * bounds copied from private rows reveal them. */
+ * bounds copied from private rows reveal them.  Instead of a table, `path` may be a Frictionless Table Schema, the
+ * dtypes of pandas as CSV, or a schema that has been begun, which stays as it is. */
 PV_MUST pv_status pv_schema_draft(pv_ctx *ctx, const char *path, const char *label, bool rows_are_public,
                                   char **json);
 /* A schema, the name of its file or its text, checked, as JSON with all that it leaves to defaults. */

@@ -8,8 +8,7 @@
  *   category   of at most VALUES words of WORD bytes          person    what is named like an id
  *   ignore     everything else
  * A table of many columns and any length is read once, in memory that does not grow with its rows. */
-#include "data.h"
-#include "encode.h"
+#include "draft.h"
 
 enum { VALUES = 64, WORD = 100, COLUMNS = 100000, FIELD = 4096, PIECE = 1 << 18 };
 
@@ -17,6 +16,8 @@ typedef struct seen { /* of one column */
     char *name;
     int64_t values, numbers, dates, missing, words;
     double lo, hi, first, last; /* as numbers, as days */
+    int64_t commas, respelt;    /* numbers with a decimal comma; those and others without a point */
+    double from, to;            /* as these */
     char **word;                /* the first VALUES */
 } seen;
 
@@ -31,8 +32,9 @@ typedef struct draft {
     size_t len;                              /* of the field; more than FIELD: cut */
     seen *column;
     int64_t room, columns, i, records, line;
-    bool used[8]; /* markers */
-    char before;  /* the last byte */
+    bool used[8];         /* markers */
+    bool comma, trailing; /* numbers have a decimal comma; a separator ends some lines */
+    char before;          /* the last byte */
 } draft;
 
 static const char *const markers[] = { "", "NA", "N/A", "?", "NaN", "nan", "NULL", "null" };
@@ -108,9 +110,11 @@ static void widen(double x, bool first, double *lo, double *hi)
 
 static pv_status add_value(draft *d)
 {
+    if (d->i == d->columns && d->len == 0) return d->trailing = true, PV_OK;
     if (d->i >= d->columns)
         return pvi_fail(d->ctx, PV_E_FORMAT, "%s:%lld: the record has more than the %lld columns of the header",
                         d->path, (long long)d->line + 1, (long long)d->columns);
+    static const pvi_schema comma = { .decimal = ',', .respelt = true };
     seen *c = &d->column[d->i];
     double x;
     for (int m = 0; m < MARKERS; m++)
@@ -123,6 +127,10 @@ static pv_status add_value(draft *d)
     if (d->len > FIELD || memchr(d->field, '\0', d->len)) return c->words = VALUES + 1, PV_OK;
     memset(d->field + d->len, 0, 16);
     if (pvi_number(d->field, d->len, &x) && fabs(x) <= PVI_BOUND_MAX) widen(x, c->numbers++ == 0, &c->lo, &c->hi);
+    if (pvi_spelt_number(&comma, d->field, d->len, &x) && fabs(x) <= PVI_BOUND_MAX) {
+        c->commas += memchr(d->field, ',', d->len) != NULL;
+        widen(x, c->respelt++ == 0, &c->from, &c->to);
+    }
     if (pvi_date_parse(d->field, d->len, &x)) widen(x, c->dates++ == 0, &c->first, &c->last);
     return add_word(d, c, d->len);
 }
@@ -220,7 +228,15 @@ static pv_status read_piece(draft *d, const char *text, size_t n, bool first)
     return s;
 }
 
-static pv_status read_table(draft *d)
+/* Of a dictionary there are no rows, and nothing more to do. */
+static pv_status read_fields(draft *d, bool json, char **out)
+{
+    if (d->rows)
+        return pvi_fail(d->ctx, PV_E_PARAM, "%s: a dictionary of columns has no rows: leave out --public", d->path);
+    return pvi_draft_fields(d->ctx, d->arena, d->path, d->label, json, out);
+}
+
+static pv_status read_table(draft *d, char **out)
 {
     pvi_source *from;
     char *piece = pvi_raw(d->ctx, PIECE);
@@ -232,16 +248,22 @@ static pv_status read_table(draft *d)
         return s;
     }
     const uint8_t *peek = pvi_source_peek(from, &n);
+    bool json;
     d->separator = find_separator(peek, n);
-    s = pvi_kind_check(d->ctx, d->path, peek, n);
+    if (pvi_source_plain(from) && pvi_draft_is_fields(peek, n, &json)) {
+        s = read_fields(d, json, out);
+        end = true;
+    } else {
+        s = pvi_kind_check(d->ctx, d->path, peek, n);
+    }
     for (bool first = true; s == PV_OK && !end && (d->rows || d->records == 0); first = false) {
         for (int64_t k = 0; k < pvi_source_slices(from, PIECE); k++) pvi_source_slice(from, piece, PIECE, k);
         s = pvi_source_filled(from, PIECE, &got, &end);
         if (s == PV_OK) s = read_piece(d, piece, got, first);
     }
-    if (s == PV_OK && end && d->at == QUOTED)
+    if (s == PV_OK && !*out && end && d->at == QUOTED)
         s = pvi_fail(d->ctx, PV_E_FORMAT, "%s: a quoted field is never closed", d->path);
-    else if (s == PV_OK && end && (d->i > 0 || d->at != BEGIN)) s = end_record(d);
+    else if (s == PV_OK && !*out && end && (d->i > 0 || d->at != BEGIN)) s = end_record(d);
     pvi_source_close(from);
     pvi_free(d->ctx, piece);
     return s;
@@ -254,15 +276,25 @@ static void put_key(pvi_str *t, const char *key)
     pvi_str_printf(t, ", \"%s\": ", key);
 }
 
-static void put_text(pvi_str *t, const char *text)
+void pvi_draft_text(pvi_str *t, const char *text)
 {
     pvi_jw_str(&(pvi_jw) { .out = t }, NULL, text);
 }
 
-static void put_pair(pvi_str *t, const char *key, const char *text)
+void pvi_draft_pair(pvi_str *t, const char *key, const char *text)
 {
     put_key(t, key);
-    put_text(t, text);
+    pvi_draft_text(t, text);
+}
+
+void pvi_draft_unquote(char *field)
+{
+    char *to = field;
+    for (const char *s = field + 1; *s && !(*s == '"' && s[1] != '"'); s++) {
+        s += *s == '"';
+        *to++ = *s;
+    }
+    *to = '\0';
 }
 
 static void put_bound(pvi_str *t, const char *key, bool date, double x)
@@ -271,7 +303,7 @@ static void put_bound(pvi_str *t, const char *key, bool date, double x)
     put_key(t, key);
     if (date) {
         pvi_date_text((int64_t)x, text);
-        put_text(t, text);
+        pvi_draft_text(t, text);
     } else {
         pvi_jw_f64(&(pvi_jw) { .out = t }, NULL, x);
     }
@@ -282,9 +314,27 @@ static void put_list(pvi_str *t, const char *const *word, int64_t n)
     pvi_str_puts(t, "[");
     for (int64_t i = 0; i < n; i++) {
         pvi_str_puts(t, i ? ", " : "");
-        put_text(t, word[i]);
+        pvi_draft_text(t, word[i]);
     }
     pvi_str_puts(t, "]");
+}
+
+/* Do numbers have a decimal comma?  In a column with some all do, and in none are there others with a point. */
+static void find_comma(draft *d)
+{
+    bool some = false, point = false;
+    for (int64_t i = 0; i < d->columns; i++) {
+        const seen *c = &d->column[i];
+        some |= c->commas > 0 && c->respelt == c->values;
+        point |= c->values > 0 && c->numbers == c->values && c->respelt < c->values;
+    }
+    d->comma = some && !point;
+    for (int64_t i = 0; i < d->columns && d->comma; i++) {
+        seen *c = &d->column[i];
+        c->numbers = c->respelt;
+        c->lo = c->from;
+        c->hi = c->to;
+    }
 }
 
 /* What all values of a public column fit. */
@@ -295,34 +345,42 @@ static void write_found(pvi_str *t, const seen *c, bool label)
     const bool few = c->words >= 2 && c->words <= VALUES;
     const bool category = few && (label ? c->words <= 20 || !number : !number && !date);
     const bool person = !label && pvi_named_like_id(c->name);
+    bool truth = category && c->words > 2; /* yes, No, 1 */
+    for (int64_t i = 0; i < c->words && truth; i++) truth = pvi_is_truth(c->word[i]);
     const char *type = label      ? "label"
                        : person   ? "person"
+                       : truth    ? "boolean"
                        : category ? "category"
                        : date     ? "date"
                        : number   ? "number"
                                   : "ignore";
-    put_pair(t, "type", type);
-    if (category && !person) {
+    pvi_draft_pair(t, "type", type);
+    if (truth && label) {
+        pvi_draft_pair(t, "values", "boolean");
+    } else if (category && !person && !truth) {
         put_key(t, "values");
         put_list(t, (const char *const *)c->word, c->words);
     } else if ((date || number) && !person) {
         put_bound(t, "min", date, date ? c->first : c->lo);
         put_bound(t, "max", date, date ? c->last : c->hi);
-        if (c->missing && !label) put_pair(t, "missing", "middle");
+        if (c->missing && !label) pvi_draft_pair(t, "missing", "middle");
     }
-    put_pair(t, "source", "public file");
+    pvi_draft_pair(t, "source", "public file");
 }
 
-static pv_status write_schema(const draft *d, char **out)
+static pv_status write_schema(draft *d, char **out)
 {
     pvi_str t = { .ctx = d->ctx };
     const char *used[MARKERS];
     int64_t n = 0;
     for (int m = 0; m < MARKERS; m++)
         if (m == 0 || d->used[m]) used[n++] = markers[m];
+    find_comma(d);
     pvi_str_puts(&t, "{\"header\": true");
     put_key(&t, "separator");
     pvi_str_puts(&t, d->separator == '\t' ? "\"\\t\"" : (const char[]) { '"', d->separator, '"', 0 });
+    if (d->comma) pvi_draft_pair(&t, "decimal", ",");
+    if (d->trailing) pvi_str_puts(&t, ", \"trailing\": true");
     put_key(&t, "missing");
     put_list(&t, used, n);
     pvi_str_puts(&t, ",\n \"columns\": [");
@@ -330,9 +388,9 @@ static pv_status write_schema(const draft *d, char **out)
         const seen *c = &d->column[i];
         const bool label = d->label && strcmp(d->label, c->name) == 0;
         pvi_str_puts(&t, i ? ",\n  {\"name\": " : "\n  {\"name\": ");
-        put_text(&t, c->name);
+        pvi_draft_text(&t, c->name);
         if (d->rows) write_found(&t, c, label);
-        else put_pair(&t, "type", label ? "label" : "open");
+        else pvi_draft_pair(&t, "type", label ? "label" : "open");
         pvi_str_puts(&t, "}");
     }
     pvi_str_puts(&t, "\n]}\n");
@@ -345,6 +403,8 @@ static pv_status check(draft *d)
     pvi_dictionary names;
     int64_t twice;
     bool found = !d->label;
+    const seen *last = d->columns ? &d->column[d->columns - 1] : NULL;
+    if (d->columns > 2 && !*last->name && last->values == 0) d->columns--; /* every line ends with a separator */
     if (d->columns == 0) return pvi_fail(d->ctx, PV_E_FORMAT, "%s: no header", d->path);
     if (d->columns == 1)
         return pvi_fail(d->ctx, PV_E_FORMAT,
@@ -379,9 +439,9 @@ pv_status pv_schema_draft(pv_ctx *ctx, const char *path, const char *label, bool
         return pvi_nomem(ctx);
     }
     *d = (draft) { .ctx = ctx, .arena = a, .path = path, .label = label, .rows = rows_are_public };
-    pv_status s = read_table(d);
-    if (s == PV_OK) s = check(d);
-    if (s == PV_OK) s = write_schema(d, json);
+    pv_status s = read_table(d, json);
+    if (s == PV_OK && !*json) s = check(d);
+    if (s == PV_OK && !*json) s = write_schema(d, json);
     pvi_arena_free(a);
     return s;
 }

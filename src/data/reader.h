@@ -154,6 +154,7 @@ pv_status pvi_schema_json(pv_ctx *ctx, const pvi_schema *s, char **out); /* cano
 #define PVI_BOUND_MAX       1e38 /* of declared bounds, so that they and their distance are 32-bit floats */
 /* Finite, lo < hi with room for 32-bit floats in between. */
 bool pvi_bounds_ok(double lo, double hi);
+bool pvi_is_truth(const char *word); /* a spelling of a column of type boolean */
 
 /* ---- features of images (scatter.c) -------------------------------------------------------------------- */
 enum { PVI_TRANSFORM_NONE, PVI_TRANSFORM_SCATTER }; /* order of data.transform                                */

@@ -48,8 +48,8 @@ static pv_status bad(const reading *r, const pvi_json *at, const char *fmt, ...)
     return pvi_fail(r->ctx, PV_E_FORMAT, "%s:%d:%d: %s", r->name, at->line, at->column, what);
 }
 
-static const char *const table_keys[] = { "header",    "separator", "skip",    "decimal",
-                                          "thousands", "trailing",  "missing", "columns" };
+static const char *const table_keys[] = { "$schema",   "header",   "separator", "skip",   "decimal",
+                                          "thousands", "trailing", "missing",   "columns" };
 static const char *const column_keys[] = { "name",  "type",  "min",   "max",  "values", "missing",  "outside",
                                            "curve", "knots", "scale", "rows", "source", "monotone", "text" };
 enum { TABLE_KEYS = sizeof table_keys / sizeof *table_keys, COLUMN_KEYS = sizeof column_keys / sizeof *column_keys };
@@ -301,11 +301,19 @@ static pv_status read_curve(const reading *r, const pvi_json *v, pvi_column *c)
 }
 
 /* (7) */
+static const char truths[][32] = { "no",  "No",  "NO",  "n", "N", "false", "False", "FALSE", "f", "F", "0",
+                                   "yes", "Yes", "YES", "y", "Y", "true",  "True",  "TRUE",  "t", "T", "1" };
+enum { TRUTHS = sizeof truths / sizeof *truths };
+
+bool pvi_is_truth(const char *word)
+{
+    for (int i = 0; i < TRUTHS; i++)
+        if (strcmp(truths[i], word) == 0) return true;
+    return false;
+}
+
 static pv_status read_truths(const reading *r, pvi_column *c)
 {
-    static const char truths[][32] = { "no",  "No",  "NO",  "n", "N", "false", "False", "FALSE", "f", "F", "0",
-                                       "yes", "Yes", "YES", "y", "Y", "true",  "True",  "TRUE",  "t", "T", "1" };
-    enum { TRUTHS = sizeof truths / sizeof *truths };
     pvi_span span[TRUTHS];
     int32_t code[TRUTHS];
     int64_t twice;

@@ -8,7 +8,7 @@ cmake=/usr/bin/cmake
 check 'cmake --install' "$cmake" --install "$build" --prefix "$work/prefix"
 cd prefix || exit 1
 for f in bin/privet include/privet.h share/man/man1/privet.1 share/bash-completion/completions/privet \
-    share/doc/privet/LICENSE share/doc/privet/README.md; do
+    share/doc/privet/LICENSE share/doc/privet/README.md share/privet/schema.schema.json; do
     check "installed: $f" test -s "$f"
 done
 for file in $(grep -o '](\([A-Za-z_./-]*\))' share/doc/privet/README.md | tr -d '()]'); do

@@ -50,6 +50,83 @@ has out '{"name": "w", "type": "ignore", "source": "public file"}' # too many wo
 has out '{"name": "c", "type": "ignore", "source": "public file"}' # a constant
 has out '"separator": "\t"'
 
+# ---- --header says what is done anyway, in any order
+ok schema draft --header t.csv --label y --quiet
+check 'the header alone' grep -q '"name": "since", "type": "open"' out
+fails 2 'privet: --header reads no row, --public reads all of them: only one can be meant' schema draft t.csv --header --public
+
+# ---- public rows as Excel writes them: decimal commas, a separator at the end, truth values in several spellings
+printf '\377\376' >wide.csv
+printf 'a;b;c;\r\n1,5;yes;x;\r\n-2;No;x y;\r\n7,25;1;x;\r\n' | iconv -t utf-16le >>wide.csv
+ok schema draft wide.csv --public --quiet --label b
+cat >want <<'END'
+{"header": true, "separator": ";", "decimal": ",", "missing": [""],
+ "columns": [
+  {"name": "a", "type": "number", "min": -2, "max": 7.25, "source": "public file"},
+  {"name": "b", "type": "label", "values": "boolean", "source": "public file"},
+  {"name": "c", "type": "category", "values": ["x", "x y"], "source": "public file"}
+]}
+END
+check "draft of rows with decimal commas: $(cat out)" cmp out want
+cp out wide.json
+ok schema check wide.json wide.csv
+printf 'a;b\n1,5;2\n2;x,1;\n' >mixed.csv
+ok schema draft mixed.csv --public --quiet
+has out '{"header": true, "separator": ";", "decimal": ",", "trailing": true, "missing": [""],'
+printf 'a;b\n1,5;2.5\n2;3\n' >point.csv
+ok schema draft point.csv --public --quiet
+check 'a point somewhere: no decimal commas' sh -c '! grep -q decimal out'
+
+# ---- a dictionary: Table Schema, dtypes of pandas, a schema that has been begun
+cat >fields.json <<'END'
+{"resources": [{"name": "t", "dialect": {"delimiter": ";"}, "schema": {"missingValues": ["", "NA"], "fields": [
+  {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 120}}, {"name": "pay", "type": "number", "decimalChar": ",", "groupChar": "."},
+  {"name": "job", "type": "string", "constraints": {"enum": ["a", "b"]}}, {"name": "note", "type": "string"}, {"name": "when", "type": "datetime"},
+  {"name": "since", "type": "date", "constraints": {"minimum": "2000-01-01", "maximum": "2024-12-31"}}, {"name": "ill", "type": "boolean"},
+  {"name": "old", "type": "boolean", "trueValues": ["ja"], "falseValues": ["nein", "-"]}]}}]}
+END
+cat >want <<'END'
+{"header": true, "separator": ";", "decimal": ",", "thousands": ".", "missing": ["", "NA"],
+ "columns": [
+  {"name": "age", "type": "number", "min": 0, "max": 120, "source": "Table Schema"},
+  {"name": "pay", "type": "number", "source": "Table Schema"},
+  {"name": "job", "type": "category", "values": ["a", "b"], "source": "Table Schema"},
+  {"name": "note", "type": "open", "source": "Table Schema"},
+  {"name": "when", "type": "date", "source": "Table Schema"},
+  {"name": "since", "type": "date", "min": "2000-01-01", "max": "2024-12-31", "source": "Table Schema"},
+  {"name": "ill", "type": "label", "values": "boolean", "source": "Table Schema"},
+  {"name": "old", "type": "category", "values": [["nein", "-"], ["ja"]], "source": "Table Schema"}
+]}
+END
+run schema draft fields.json --label ill
+check "Table Schema: $(cat out)" cmp out want
+has err 'privet: note: 3 columns are still open'
+cp out begun.json
+fails 3 'privet: begun.json:4:3: column "pay" needs "min" and "max": declared, not taken from the rows' schema show begun.json
+ok schema draft begun.json --quiet
+check 'a schema that has been begun stays' cmp out begun.json
+fails 2 'privet: fields.json: there is no column "z"' schema draft fields.json --label z
+fails 2 'privet: fields.json: a dictionary of columns has no rows: leave out --public' schema draft fields.json --public
+printf '{"a": 1}' >odd.json
+fails 3 "privet: odd.json: JSON, but no Table Schema: \"fields\" is missing; of rows in JSON, duckdb -c \"COPY (FROM 'FILE') TO 'FILE.csv'\" makes a table" schema draft odd.json
+printf '{"fields": [{"type": "number"}]}' >odd.json
+fails 3 'privet: odd.json:1:13: a field needs a "name"' schema draft odd.json
+printf ',0\nage,int64\n"a ""b"", c",float64\njob,object\nok,bool\nt,datetime64[ns]\n' >dtypes.csv
+ok schema draft dtypes.csv --label ok --quiet
+cat >want <<'END'
+{"header": true, "missing": [""],
+ "columns": [
+  {"name": "age", "type": "number", "source": "dtypes"},
+  {"name": "a \"b\", c", "type": "number", "source": "dtypes"},
+  {"name": "job", "type": "open", "source": "dtypes"},
+  {"name": "ok", "type": "label", "values": "boolean", "source": "dtypes"},
+  {"name": "t", "type": "date", "source": "dtypes"}
+]}
+END
+check "dtypes: $(cat out)" cmp out want
+printf 'name,dtype\nage\n' >dtypes.csv
+fails 3 'privet: dtypes.csv: a name and a type are needed in every line' schema draft dtypes.csv
+
 # ---- show: of a schema, and of a model
 ok schema show d.json
 has out 'age                      number    -3.5 .. 40                                   error             public file'
@@ -118,7 +195,7 @@ fails 3 'privet: double.csv:1: the header has "a" twice' schema draft double.csv
 
 # ---- bad input
 fails 2 'privet: privet schema has no drft; there is draft, show and check' schema drft t.csv
-fails 2 'privet: schema has no setting clip; there is --public and --label COLUMN' schema draft t.csv clip=1
+fails 2 'privet: schema has no setting clip; there is --public, --header, --label COLUMN and --page FILE' schema draft t.csv clip=1
 fails 2 'privet: t.csv: the header has no column "z"' schema draft t.csv --label z
 fails 3 'privet: none.csv: No such file or directory' schema draft none.csv
 : >empty.csv
