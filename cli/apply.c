@@ -26,6 +26,7 @@ int make_plan(cli *c, const char *data, pv_plan **out)
 {
     int code = EXIT_DONE;
     pv_status s = pv_plan_create(c->ctx, out);
+    if (s == PV_OK && c->cmd->groups & OPT_TRAIN) s = pv_plan_set(*out, "run.least", "20");
     if (s == PV_OK && c->args.config) code = load_config(c, *out);
     for (int i = 0; s == PV_OK && code == EXIT_DONE && i < c->args.n_settings; i++)
         s = pv_plan_set(*out, c->args.settings[i].key, c->args.settings[i].value);

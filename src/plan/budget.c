@@ -39,6 +39,12 @@ pv_status pvi_job_budget(pvi_job *j)
     j->prob.epsilon = j->prob.delta = INFINITY;
     j->prob.mu = INFINITY;
     if (!j->private_run) return PV_OK;
+    if (j->dom.n < s->least)
+        return pvi_fail(j->ctx, PV_E_BUDGET,
+                        "%lld %s%s too few: the noise that hides one of them hides all that they share; "
+                        "run.least=%lld would go on",
+                        (long long)j->dom.n, pvi_unit_word(&j->dom), j->dom.n == 1 ? " is" : "s are",
+                        (long long)j->dom.n);
     j->prob.epsilon = s->epsilon;
     set_delta(j);
     if (j->dom.n < FEW_ROWS)

@@ -17,7 +17,7 @@ typedef struct pvi_settings { /* the keys that belong to no plug-in             
     double holdout_share; /* NAN: none is held out */
     const char *holdout, *apart, *measure, *log;
     const char *issuer, *contact, *date, *data_name; /* NULL: not stated */
-    int64_t every, copy;                             /* copy: MiB */
+    int64_t every, copy, least;                      /* copy: MiB; least: units */
     pvi_data_cfg data;
 } pvi_settings;
 enum { PVI_PRIVACY_ON = 0, PVI_PRIVACY_OFF = 1 };

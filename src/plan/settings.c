@@ -78,6 +78,8 @@ const pv_param pvi_settings_params[] = {
         "what run.diagnostics and run.holdout measure: any of loss,gradient,accuracy,curvature, or all",
         "loss,gradient,accuracy"),
     ROW("run.every", PV_I64, every, PV_AUTO, 1, 1e12, false, "steps from one measure to the next; auto: T/20", NULL),
+    ROW("run.least", PV_I64, least, 1, 1, 1e15, false,
+        "rows, or persons, below which a private run is refused; privet train: 20 unless it is set", NULL),
     ROW("run.copy", PV_I64, copy, 96, 0, 1e9, false,
         "MiB for a copy, where rows are borrowed or sparse and optimizer=tr sees them in other coordinates; where it "
         "would be larger, each pass makes them anew: slower, the same bits",

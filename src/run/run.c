@@ -13,9 +13,9 @@ static const char *arena_take(pv_arena *a, pv_ctx *ctx, char *text) /* moves a h
     return t;
 }
 
-enum { MAX_ASSUMPTIONS = 12 + PVI_RELEASES };
+enum { MAX_ASSUMPTIONS = 13 + PVI_RELEASES };
 
-static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
+static void list_assumptions(pvi_cert *c, const pvi_job *j, const char *sources, const char **lines)
 {
     int64_t n = 0;
     const bool persons = j->dom.unit_rows;
@@ -26,6 +26,7 @@ static void list_assumptions(pvi_cert *c, const pvi_job *j, const char **lines)
     if (j->features_measured)
         lines[n++] = "The number of columns was read from the file and is treated as public; declare data.features "
                      "to avoid it.";
+    if (sources) lines[n++] = sources;
     if (j->plan->s.data.measured == PVI_MEASURED_CLASSES) lines[n++] = pvi_cert_found_classes;
     lines[n++] = persons
                      ? pvi_cert_person_rows(j->dom.unit_combine == PV_UNIT_SUM, j->dom.unit_weight == PV_UNIT_ROWS)
@@ -196,8 +197,11 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
     r->mech = first->kind->mech;
     r->cert.is_private = r->cert.why_not == NULL;
     fill_kinds(r, j, o);
-    list_assumptions(&r->cert, j, own);
-    pv_status s = fill_digests(r, m, rng);
+    const char *sources;
+    pv_status s = pvi_sources_say(r->ctx, r->arena, m->schema_json, &sources);
+    if (s != PV_OK) return s;
+    list_assumptions(&r->cert, j, sources, own);
+    s = fill_digests(r, m, rng);
     if (s == PV_OK) s = fill_cost(r, j);
     if (s == PV_OK && r->cert.is_private && j->opt->conditional && !r->measures) /* which show more than the last */
         s = j->opt->conditional(j->opt_cfg, &j->prob, r->cert.events, r->cert.epsilon, r->arena,

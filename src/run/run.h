@@ -75,6 +75,9 @@ pv_status pvi_measures_end(pvi_measures *x, int64_t step, const double *w);     
 void pvi_measures_close(pvi_measures *x); /* the file, the rows; what was measured stays                      */
 void pvi_measures_write(const pvi_measures *x, pvi_jw *w);
 
+/* Where bounds and values are from, by the schema's own word (sources.c): a sentence; NULL: it does not say. */
+pv_status pvi_sources_say(pv_ctx *ctx, pv_arena *a, const char *schema, const char **out);
+
 /* ---- rows per person, counted with noise (row_counts.c) ------------------------------------------------- */
 typedef struct pvi_row_count {
     int64_t cap;          /* K: as planned, or as the counts say; 0: a unit is a row                        */

@@ -71,9 +71,16 @@ table() { # TEXT: a table whose second row is TEXT
     printf 'age,job,rich\n40,nurse,yes\n%s\n20,clerk,no\n' "$1" >table.csv
 }
 table '30,smith,no'
-warns "$(few 3)" train table.csv --quiet --schema schema.json --delta 1e-4 --out table.pvt
+fails 4 'privet: 3 rows are too few: the noise that hides one of them hides all that they share; run.least=3 would go on' \
+    train table.csv --quiet --schema schema.json --delta 1e-4 --out table.pvt
+echo '{"run": {"least": 3}}' >few.json
+warns "$(few 3)" train table.csv --quiet --schema schema.json --delta 1e-4 --config few.json --out table.pvt
+rm few.json table.pvt
+warns "$(few 3)" train table.csv --quiet --schema schema.json --delta 1e-4 --out table.pvt run.least=1
 rm table.pvt
-run train table.csv --quiet --schema schema.json --out table.pvt
+run plan table.csv --quiet --schema schema.json --delta 1e-4
+same 'a plan is one' 0 "$code"
+run train table.csv --quiet --schema schema.json --out table.pvt run.least=3
 has err '3 rows: below 100, noise that hides one of them hides what they share as well, and such a delta is no rare failure of the guarantee; expect no useful model'
 rm table.pvt
 table '30,smith'
@@ -128,7 +135,7 @@ bad 'table.csv:1:1: the column of the label, "rich", is missing' table.csv --sch
 printf 'age,rich\n40,yes\n' >table.csv
 bad 'table.csv:1:1: the header has no column "job"' table.csv --schema schema.json
 table '30,smith,no'
-privet train table.csv --quiet --schema schema.json --delta 1e-4 --out table.pvt >/dev/null 2>&1
+privet train table.csv --quiet --schema schema.json --delta 1e-4 run.least=3 --out table.pvt >/dev/null 2>&1
 printf 'age,job\n40,nurse\n' >table.csv
 fails 3 'privet: table.csv:1:1: the column of the label, "rich", is missing; predict needs none, eval does' eval table.pvt table.csv
 ok predict table.pvt table.csv
@@ -275,7 +282,7 @@ fails 2 'privet: optimizer=tr holds a Hessian of 100001 x 100001, and does so up
 run train small --optimizer tr --epsilon 0.001 --delta 1e-4 --out m.pvt
 check 'a Hessian of pure noise is warned of' grep -q 'warning: signal to noise of the Hessian is 0' err
 printf '+1 1:1 2:1 3:0.5\n-1 1:-1 4:0.25 9:1\n+1 1:0.9 7:0.1\n' >rows # fewer rows than columns, and separable
-run train rows --optimizer tr --epsilon 1e4 --delta 1e-3 --quiet --out m.pvt
+run train rows --optimizer tr --epsilon 1e4 --delta 1e-3 --quiet --out m.pvt run.least=3
 same "a large epsilon is warned of" "privet: warning: $(few 3)
 privet: warning: protection is next to none: epsilon 10000 is above 10, but delta 0.001 is at most a tenth of one in 100 rows, the fewest that count" "$(cat err)"
 run plan --rows 100000 --features 5 --optimizer prgd --relation replace --quiet

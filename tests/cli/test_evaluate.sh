@@ -127,7 +127,7 @@ has out 'predicted chance'
 check 'no AUC of several classes' sh -c '! grep -q "^AUC" out'
 ok verify five.cert
 printf '%s\n' '1 1:0.5' '2 1:0.1' '1.5 1:0.3' >numbers
-run train numbers model=squared data.y_min=0 data.y_max=3 --epsilon 1 --delta 0.01 --quiet --out numbers.pvt
+run train numbers model=squared data.y_min=0 data.y_max=3 --epsilon 1 --delta 0.01 --quiet run.least=1 --out numbers.pvt
 run eval numbers.pvt numbers --epsilon 1 --delta 0.01
 same 'numbers' 'privet: private evaluation counts classes, and the labels are numbers' "$(grep -v warning err)"
 fails 2 'privet: optimizer=evaluation trains nothing: privet eval MODEL DATA --epsilon E evaluates' train small --optimizer evaluation --out x.pvt

@@ -73,7 +73,7 @@ same 'kinds and counts' '2857 1715 667 1 1 1 1' "$(grep -o '"count":[0-9]*' out 
 rows 6 >good.csv
 ok schema check s.json good.csv
 same 'nothing is wrong' 'checked      good.csv: 6 rows, 0 problems' "$(cat out)"
-run train good.csv --schema s.json --epsilon 1 --out m.pvt
+run train good.csv --schema s.json --epsilon 1 run.least=1 --out m.pvt
 run schema check m.pvt t.csv
 has out 't.csv: 59 rows, 21 problems'
 fails 2 'privet: privet schema check needs the table, too: check SCHEMA DATA' schema check s.json

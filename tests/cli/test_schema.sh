@@ -57,7 +57,7 @@ fails 2 'privet: --header reads no row, --public reads all of them: only one can
 
 # ---- public rows as Excel writes them: decimal commas, a separator at the end, truth values in several spellings
 printf '\377\376' >wide.csv
-printf 'a;b;c;\r\n1,5;yes;x;\r\n-2;No;x y;\r\n7,25;1;x;\r\n' | iconv -t utf-16le >>wide.csv
+printf 'a;b;c;\r\n1,5;yes;x;\r\n-2;No;x y;\r\n7,25;1;x;\r\n' | iconv -f utf-8 -t utf-16le >>wide.csv
 ok schema draft wide.csv --public --quiet --label b
 cat >want <<'END'
 {"header": true, "separator": ";", "decimal": ",", "missing": [""],
@@ -136,6 +136,21 @@ has out '"source":"public file"'
 printf '{"columns": [{"name": "age", "type": "number", "min": 0, "max": 100, "source": "by hand"},
     {"name": "job", "type": "category", "values": ["a", ["b", "B"]]}, {"name": "y", "type": "label", "values": ["no", "yes"]}]}' >rows.json
 ok train rows.csv --schema rows.json --epsilon 1 --quiet --out m.pvt
+ok verify m.pvt --json
+has out 'Bounds and values come from where the schema says: \"by hand\" (1 column), not stated (2 columns).'
+ok verify m.pvt --certificate m.json
+has m.json 'Bounds and values come from where the schema says: \"by hand\" (1 column), not stated (2 columns).'
+ok report m.pvt --out m.html
+has m.html 'Bounds and values come from where the schema says: &quot;by hand&quot; (1 column), not stated (2 columns).'
+sed 's/by hand/elsewhere/' m.json >forged.json
+run verify forged.json
+same 'another source: code' 3 "$code"
+awk 'BEGIN { printf "{\"columns\": ["; for (i = 0; i < 9; i++) printf "{\"name\": \"c%d\", \"type\": \"number\", \"min\": 0, \"max\": 1, \"source\": \"s%d\"}, ", i, i % 8
+    print "{\"name\": \"y\", \"type\": \"label\", \"values\": [\"0\", \"1\"]}, {\"name\": \"i\", \"type\": \"ignore\", \"source\": \"nobody\"}]}" }' >many.json
+{ echo 'c0,c1,c2,c3,c4,c5,c6,c7,c8,y' && awk 'BEGIN { for (i = 0; i < 200; i++) print "0,1,0,1,0,1,0,1," i % 2 "," i % 2 }'; } >many.csv
+ok train many.csv --schema many.json --epsilon 1 --quiet --out many.pvt
+ok verify many.pvt --json
+has out 'says: \"s0\" (2 columns), \"s1\" (1 column), \"s2\" (1 column), \"s3\" (1 column), \"s4\" (1 column), \"s5\" (1 column), other sources (2 columns), not stated (1 column).'
 ok schema show m.pvt
 has out 'age                      number    0 .. 100                                     error             by hand'
 has out 'job                      category  a, b '

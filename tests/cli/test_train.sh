@@ -233,7 +233,7 @@ check 'once' sh -c '! grep -q key_path err'
 
 # One row, one feature.
 printf '+1 1:0.5\n' >one
-run train one --delta 0.1 --out one.pvt
+run train one --delta 0.1 run.least=1 --out one.pvt
 has err 'note: one: 1 row, counted'
 has err 'note: one: 1 feature, taken'
 has out 'logistic with 2 weights on 1 row'
