@@ -367,6 +367,14 @@ static PyObject *context_run(PyObject *self, PyObject *args)
 
 /* ---- Model ----------------------------------------------------------------------------------------------- */
 
+/* A model is trained or loaded; one that is made of nothing would have none of what its methods use. */
+static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)type, (void)args, (void)kwargs;
+    PyErr_SetString(PyExc_TypeError, "a Model comes from a Context: run or load");
+    return NULL;
+}
+
 static void model_free(PyObject *self)
 {
     model *m = (model *)self;
@@ -603,7 +611,8 @@ static PyType_Slot context_slots[] = { { Py_tp_new, (void *)context_new },
                                        { Py_tp_dealloc, (void *)context_free },
                                        { Py_tp_methods, context_methods },
                                        { 0, NULL } };
-static PyType_Slot model_slots[] = { { Py_tp_dealloc, (void *)model_free },
+static PyType_Slot model_slots[] = { { Py_tp_new, (void *)model_new },
+                                     { Py_tp_dealloc, (void *)model_free },
                                      { Py_tp_methods, model_methods },
                                      { 0, NULL } };
 static PyType_Spec context_spec = { "privet._core.Context", sizeof(context), 0, Py_TPFLAGS_DEFAULT, context_slots };

@@ -201,6 +201,11 @@ class Odd(unittest.TestCase):
         want = privet.Classifier(seed=1, **SAID).fit(X, Y).coef_
         np.testing.assert_array_equal(privet.Classifier(seed=1, **SAID).fit(odd, Y).coef_, want)
 
+    def test_a_model_made_of_nothing(self):
+        made = type(privet.Classifier(**SAID).fit(X, Y)._fitted._model)
+        with self.assertRaisesRegex(TypeError, "run or load"):
+            made()
+
     def test_text_that_is_none(self):
         for word in ("a\0b", "\ud800"):
             for call in (
