@@ -206,6 +206,18 @@ class Odd(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "run or load"):
             made()
 
+    def test_places_of_texts(self):
+        places = privet._rows.factorize
+        for words in (["no", "yes"], ["a"], ["x", "xx", "xxx", ""], [chr(65 + k) for k in range(16)], [chr(65 + k) for k in range(40)], ["größe", "日"]):
+            for order in "<>":
+                a = np.array(words)[rng.integers(0, len(words), 500)].astype(order + "U5")
+                for b in (a, a[::2], a[::-1], a[:1], a[:0]):
+                    codes, found = places("y", b)
+                    self.assertEqual([found[c] for c in codes], b.tolist())
+                    self.assertEqual(len(set(found)), len(found))
+        codes, found = places("y", np.array(["", ""]))
+        self.assertEqual((list(codes), found), ([0, 0], [""]))
+
     def test_text_that_is_none(self):
         for word in ("a\0b", "\ud800"):
             for call in (
