@@ -32,6 +32,11 @@ def peak_now():
         return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
 
 
+def begin_peak():
+    with open("/proc/self/clear_refs", "w") as f:
+        f.write("5")
+
+
 def imports():
     code = "import time, numpy; t = time.thread_time(); import privet; print(time.thread_time() - t)"
     times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(7)]  # the first leaves compiled files
@@ -50,11 +55,14 @@ def frame(rows=10**6, columns=30):
     del X
     clf = privet.LogisticRegression(bounds=(0, 1), classes=["no", "yes"])
     clf.fit(df.iloc[:1000], y[:1000])  # what a first fit loads is no matter of rows
-    with open("/proc/self/clear_refs", "w") as f:
-        f.write("5")  # the peak begins anew
+    begin_peak()
     before = peak_now()
     whole = best(lambda: clf.fit(df, y))
     peak = peak_now() - before
+    begin_peak()
+    before = peak_now()
+    privet.Classifier(bounds=(0, 1), classes=["no", "yes"]).fit(df, y)
+    print(f"peak memory beyond the frame of Classifier, which has curves: {(peak_now() - before) / 1024:.0f} MiB")
 
     said = privet._declare.declare(clf, df, y, True)
     told = clf._settings() + said.settings + [("data.schema", said.schema.to_json()), ("data.curves", "off")]  # as the estimator
