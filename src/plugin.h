@@ -121,6 +121,11 @@ typedef struct pv_reader_ops {
     int parts;
 } pv_reader_ops;
 
+/* Words of a message; empty: none. */
+typedef struct pv_words {
+    char text[320];
+} pv_words;
+
 /* ---- properties of losses, regularisers, problems --------------------------------- */
 enum {
     PV_CONVEX = 1u,
@@ -344,10 +349,9 @@ typedef struct pv_mechanism_ops {
     const char *caveat; /* optional: a sentence for the assumptions of a certificate     */
     const char *shown;  /* what plans and results call shown_value()                      */
     double (*shown_value)(const pv_noise *n);
-    double (*entry)(const pv_noise *n); /* standard deviation on one number of the sum; optional */
-    double (*leaf)(double z, double d); /* its event's number for a noise multiplier      */
-    /* Optional: what a problem lacks for it; NULL: nothing.                                */
-    const char *(*lacks)(const struct pv_problem *p);
+    double (*entry)(const pv_noise *n);            /* standard deviation on one number of the sum; optional */
+    double (*leaf)(double z, double d);            /* its event's number for a noise multiplier      */
+    pv_words (*lacks)(const struct pv_problem *p); /* optional: what a problem lacks for it   */
     /* Optional: the multiplier for T releases on one unit each; NULL: the accountant's.    */
     double (*own_multiplier)(double T, double units, double d, double delta);
     pv_status (*plan)(pv_noise *n, pv_ctx *ctx); /* scale and change from the sensitivity; or refuses      */
@@ -536,5 +540,9 @@ typedef enum pv_kind {
 const char *pv_kind_name(pv_kind kind);
 const pv_plugin *pv_find(pv_kind kind, const char *name); /* NULL: no such plug-in  */
 const pv_plugin *pv_nth(pv_kind kind, int64_t i);         /* NULL past the end      */
+/* For messages, which name no plug-in themselves: "a, b or c", those of the list that are so, or that have all these
+ * properties (losses, models, penalties, sets); empty: none. */
+pv_words pv_names_where(pv_kind kind, bool (*is)(const pv_plugin *h, uint32_t of), uint32_t of);
+pv_words pv_names_with(pv_kind kind, uint32_t props);
 
 #endif

@@ -40,3 +40,54 @@ const pv_plugin *pv_nth(pv_kind kind, int64_t n)
         if (table[i].kind == kind && table[i].listed && n-- == 0) return table[i].head;
     return NULL;
 }
+
+/* ---- names for messages --------------------------------------------------------------------------------------- */
+
+static void add(pv_words *w, const char *glue, const char *name)
+{
+    const size_t used = strlen(w->text);
+    snprintf(w->text + used, sizeof w->text - used, "%s%s", used ? glue : "", name);
+}
+
+pv_words pv_names_where(pv_kind kind, bool (*is)(const pv_plugin *h, uint32_t of), uint32_t of)
+{
+    pv_words w = { "" };
+    const pv_plugin *h, *last = NULL;
+    for (int64_t i = 0; (h = pv_nth(kind, i)); i++) {
+        if (!is(h, of)) continue;
+        if (last) add(&w, ", ", last->name);
+        last = h;
+    }
+    if (last) add(&w, " or ", last->name);
+    return w;
+}
+
+static bool loss_has(const pv_plugin *h, uint32_t of)
+{
+    return (((const pv_loss_ops *)(const void *)h)->props & of) == of;
+}
+
+static bool model_has(const pv_plugin *h, uint32_t of)
+{
+    return (((const pv_model_ops *)(const void *)h)->props & of) == of;
+}
+
+static bool reg_has(const pv_plugin *h, uint32_t of)
+{
+    return (((const pv_reg_ops *)(const void *)h)->props & of) == of;
+}
+
+static bool set_has(const pv_plugin *h, uint32_t of)
+{
+    return (((const pv_set_ops *)(const void *)h)->props & of) == of;
+}
+
+pv_words pv_names_with(pv_kind kind, uint32_t props)
+{
+    bool (*const has)(const pv_plugin *, uint32_t) = kind == PV_KIND_loss    ? loss_has
+                                                     : kind == PV_KIND_model ? model_has
+                                                     : kind == PV_KIND_reg   ? reg_has
+                                                                             : set_has;
+    PVI_REQUIRE(has != set_has || kind == PV_KIND_set);
+    return pv_names_where(kind, has, props);
+}

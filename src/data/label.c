@@ -55,7 +55,8 @@ static pv_status declare_bounds(struct pv_load *job, pvi_label_rule *out)
         return pvi_fail(
             job->ctx, PV_E_PARAM,
             "data.y_min and data.y_max bound a real label, but the model tells classes apart: leave them out, "
-            "or use model=squared");
+            "or use model=%s",
+            pv_names_with(PV_KIND_loss, PV_FOR_NUMBERS).text);
     if (job->expect->classes != 0) return PV_OK;
     if (set) {
         out->lo = c->y_min;

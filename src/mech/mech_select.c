@@ -167,11 +167,21 @@ static double leaf(double z, double d)
     return pv_up(1.0 / z, 1);
 }
 
-static const char *lacks(const pv_problem *p)
+static bool can_choose(const pv_plugin *h, uint32_t of)
 {
-    if (!p->set || !(p->set->props & PV_COMPACT) || !p->set->atoms)
-        return "a constraint set with vertices: set=l1ball, simplex or polytope";
-    return p->set->scores ? NULL : "a set with fewer vertices: set=l1ball, simplex or polytope";
+    const pv_set_ops *set = (const pv_set_ops *)(const void *)h;
+    return set->props & of && set->atoms && set->scores;
+}
+
+static pv_words lacks(const pv_problem *p)
+{
+    pv_words w = { "" };
+    if (p->set && can_choose(&p->set->head, PV_COMPACT)) return w;
+    snprintf(w.text, sizeof w.text, "%s: set=%s",
+             p->set && p->set->props & PV_COMPACT && p->set->atoms ? "a set with fewer vertices"
+                                                                   : "a constraint set with vertices",
+             pv_names_where(PV_KIND_set, can_choose, PV_COMPACT).text);
+    return w;
 }
 
 static int64_t scores(const pv_noise *n)

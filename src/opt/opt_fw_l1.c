@@ -43,8 +43,8 @@ static pv_status resolve_steps(cfg *c, const pv_problem *p)
 {
     if (!(p->reg->props & PV_ZERO))
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
-                        "optimizer=fw-l1 has no step for reg=%s: use reg=none, the set keeps w small",
-                        p->reg->head.name);
+                        "optimizer=fw-l1 has no step for reg=%s: use reg=%s, the set keeps w small",
+                        p->reg->head.name, pv_names_with(PV_KIND_reg, PV_ZERO).text);
     if (c->calibration == PVI_BY_PAPER && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_choices(p);
     if (c->calibration == PVI_BY_PAPER && isnan(c->step)) c->step = fmin(pvi_paper_gamma(p, c->loop.steps), 1.0);
     if (c->loop.steps != PV_AUTO_I64) return PV_OK;

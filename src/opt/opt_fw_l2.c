@@ -34,13 +34,20 @@ static const pv_param params[] = { PVI_LOOP_ROWS(PVI_OUT_LAST),
                                    PVI_CALIBRATION_ROW(cfg, "paper: noise, gamma = 1/(||C|| sqrt(T)) and T as there"),
                                    { 0 } };
 
+static bool is_differentiable(const pv_plugin *h, uint32_t of)
+{
+    const pv_reg_ops *reg = (const pv_reg_ops *)(const void *)h;
+    (void)of;
+    return !reg->prox || reg->grad;
+}
+
 static pv_status resolve(void *c_, const pv_problem *p)
 {
     cfg *c = c_;
-    if (p->reg->prox && !p->reg->grad)
+    if (!is_differentiable(&p->reg->head, 0))
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
-                        "optimizer=fw-l2 needs a differentiable penalty, and reg=%s is not: use reg=none or l2",
-                        p->reg->head.name);
+                        "optimizer=fw-l2 needs a differentiable penalty, and reg=%s is not: use reg=%s",
+                        p->reg->head.name, pv_names_where(PV_KIND_reg, is_differentiable, 0).text);
     if (c->calibration == PVI_BY_PAPER && c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_paper_fw_steps(p);
     if (c->loop.steps == PV_AUTO_I64) c->loop.steps = pvi_default_fw_steps(p, 10, 500);
     if (isnan(c->step) && c->calibration == PVI_BY_PAPER) c->step = fmin(pvi_paper_fw_gamma(p, c->loop.steps), 1.0);

@@ -25,7 +25,7 @@ enum { MOST_PASSES = 20000 };
 
 static const pv_param params[] = {
     { "passes", PV_I64, offsetof(cfg, passes), PV_AUTO, 1, 1e7, true,
-      "T, gradient steps before the release; auto: to the minimum, with reg=l2", NULL },
+      "T, gradient steps before the release; auto: to the minimum, if the penalty is strongly convex", NULL },
     { "step", PV_F64, offsetof(cfg, step), PV_AUTO, 1e-12, 1e12, true, "eta, at most 2/L; auto: 1.9/L", NULL },
     { 0 }
 };

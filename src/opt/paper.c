@@ -134,14 +134,12 @@ bool pvi_paper_symmetric(const pv_problem *p)
 static pv_status check_symmetric(const pv_problem *p, const char *theorem)
 {
     if (!p->set || !(p->set->props & PV_COMPACT))
-        return pvi_fail(p->ctx, PV_E_UNSUPPORTED, "calibration=paper: %s needs a bounded set (set=l2ball, ...); %s",
-                        theorem, way_out);
+        return pvi_fail(p->ctx, PV_E_UNSUPPORTED, "calibration=paper: %s needs a bounded set, set=%s; %s", theorem,
+                        pv_names_with(PV_KIND_set, PV_COMPACT).text, way_out);
     if (pvi_paper_symmetric(p)) return PV_OK;
-    return pvi_fail(
-        p->ctx, PV_E_UNSUPPORTED,
-        "calibration=paper: %s is for sets symmetric about 0, and set=%s is not: use set=l1ball, l2ball or "
-        "linfball; %s",
-        theorem, p->set->head.name, way_out);
+    return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
+                    "calibration=paper: %s is for sets symmetric about 0, as balls are, and set=%s is not; %s",
+                    theorem, p->set->head.name, way_out);
 }
 
 static double zcdp_multiplier(const pv_problem *p, int64_t T) /* (4) */
@@ -267,9 +265,7 @@ pv_status pvi_paper_joint(const pv_problem *p, int64_t T, double growth, double 
     if (p->sampling != PV_EV_NONE)
         return pvi_fail(
             p->ctx, PV_E_UNSUPPORTED,
-            "calibration=paper: Theorem 14 of DP-TR is for releases of all rows: leave the sampler out, or "
-            "optimizer=str; %s",
-            way_out);
+            "calibration=paper: Theorem 14 of DP-TR is for releases of all rows: leave the sampler out; %s", way_out);
     *z = zcdp_multiplier(p, T); /* (9) */
     return PV_OK;
 }

@@ -112,7 +112,7 @@ void pvi_second_warn(const void *cfg, const pv_problem *p)
     pvi_log(p->ctx, PV_LOG_WARN,
             "signal to noise of the Hessian is %.2g: its noise is about %.3g, and no curvature of this loss is above "
             "%.3g; "
-            "a first-order method (optimizer=pgd) would do better",
+            "a first-order method would do better",
             p->L / noise, noise, p->L);
 }
 

@@ -63,6 +63,11 @@ static const pv_optimizer_ops *best_of(uint32_t props, const pv_problem *p)
     return best;
 }
 
+const pv_optimizer_ops *pvi_plain_optimizer(const pvi_job *j)
+{
+    return best_of(j->model.ops->props | pvi_model_props(&j->model), NULL);
+}
+
 static void note_choice(const pvi_job *j, const pv_optimizer_ops *o)
 {
     const long long n = (long long)j->dom.n;

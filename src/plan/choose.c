@@ -39,12 +39,18 @@ static pv_status find_plugin(pv_ctx *ctx, pv_kind kind, const char *key, const c
     return pvi_fail(ctx, PV_E_PARAM, "%s=%s: no such %s, there is %s", key, name, what, c.all);
 }
 
+static bool has_layers(const pv_plugin *h, uint32_t of)
+{
+    (void)of;
+    return pvi_param_find(h->params, "layers") != NULL;
+}
+
 /* model=cnn:conv16x3,... is short for model=cnn model.layers=conv16x3,... */
 static pv_status set_layers(pv_plan *plan, pv_arena *a, const pvi_model_choice *m, const char *layers)
 {
     if (!pvi_param_find(m->named->params, "layers"))
-        return pvi_fail(plan->ctx, PV_E_PARAM, "model=%s: %s takes no layers, mlp and cnn do", plan->s.model,
-                        m->named->name);
+        return pvi_fail(plan->ctx, PV_E_PARAM, "model=%s: %s takes no layers; with layers there is %s", plan->s.model,
+                        m->named->name, pv_names_where(PV_KIND_model, has_layers, 0).text);
     return pvi_param_set(plan->ctx, a, "model.", m->named->params, m->named_cfg, "layers", layers);
 }
 
@@ -189,8 +195,8 @@ static pv_status refuse_orphans(const pv_plan *plan)
 {
     for (const pvi_pair *p = plan->pairs; p; p = p->next)
         if (strncmp(p->key, "set.", 4) == 0)
-            return pvi_fail(plan->ctx, PV_E_PARAM,
-                            "%s: there is no set; add set=l2ball, or another of `privet list set`", p->key);
+            return pvi_fail(plan->ctx, PV_E_PARAM, "%s: there is no set; add set=%s, or another of `privet list set`",
+                            p->key, pv_nth(PV_KIND_set, 0)->name);
     return PV_OK;
 }
 

@@ -119,7 +119,9 @@ double pvi_first_multiplier(const pv_event *events, double planned);
 pv_status pvi_job_classes(pvi_job *j, const pvi_matrix *m, int64_t *classes); /* of the label, for model=auto */
 pv_status pvi_job_choose(pvi_job *j, int64_t classes); /* but for the optimiser, which wants shape and target */
 pv_status pvi_job_choose_optimizer(pvi_job *j);
-pv_status pvi_auto_optimizer(pvi_job *j);    /* the optimiser of optimizer=auto, its settings and samples */
+pv_status pvi_auto_optimizer(pvi_job *j); /* the optimiser of optimizer=auto, its settings and samples */
+/* The one of optimizer=auto for the model where nothing else is known; NULL: none. */
+const pv_optimizer_ops *pvi_plain_optimizer(const pvi_job *j);
 bool pvi_auto_formulas(const pv_plan *plan); /* optimizer=auto, private, nothing of the optimiser set by hand */
 pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m);
 pv_status pvi_job_start(pvi_job *j); /* after model and set are open */

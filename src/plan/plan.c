@@ -2,15 +2,29 @@
 #include "plan/job.h"
 #include "reg/reg.h"
 
-static const char *missing_words(uint32_t missing)
+static const struct missing {
+    uint32_t what;
+    const char *words;
+    pv_kind kind; /* whose plug-ins have it, and what may stand in for it there; COUNT: not said */
+    uint32_t with;
+} missing_words[] = {
+    { PV_SMOOTH, "a smooth loss", PV_KIND_COUNT, 0 },
+    { PV_CONVEX, "a convex loss", PV_KIND_COUNT, 0 },
+    { PV_COMPACT, "a bounded constraint set", PV_KIND_set, PV_COMPACT },
+    { PV_LMO, "a constraint set with a linear oracle", PV_KIND_set, PV_LMO },
+    { PV_HESSIAN, "a loss with a Hessian", PV_KIND_COUNT, 0 },
+    { PV_BLOCKS, "a network of dense layers and relu", PV_KIND_model, PV_DENSE },
+    { ~0u, "something this loss, penalty or set does not have", PV_KIND_COUNT, 0 },
+};
+
+static pv_status fail_missing(const pvi_job *j, uint32_t missing)
 {
-    return missing & PV_SMOOTH    ? "a smooth loss"
-           : missing & PV_CONVEX  ? "a convex loss"
-           : missing & PV_COMPACT ? "a bounded constraint set (set=l2ball, ...)"
-           : missing & PV_LMO     ? "a constraint set with a linear oracle (set=l1ball, ...)"
-           : missing & PV_HESSIAN ? "a loss with a Hessian"
-           : missing & PV_BLOCKS  ? "a network of dense layers and relu: model=mlp"
-                                  : "something this loss, penalty or set does not have";
+    const struct missing *m = missing_words;
+    while (!(m->what & missing)) m++;
+    const bool named = m->kind != PV_KIND_COUNT;
+    return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s needs %s%s%s%s%s", j->opt->head.name, m->words,
+                    named ? ": " : "", named ? pv_kind_name(m->kind) : "", named ? "=" : "",
+                    named ? pv_names_with(m->kind, m->with).text : "");
 }
 
 static pv_status no_units(const pvi_job *j)
@@ -21,7 +35,7 @@ static pv_status no_units(const pvi_job *j)
         const size_t n = strlen(list);
         if (m->props & PV_UNITS)
             snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "",
-                     m->props & PV_OF_LOSSES ? "logistic and the other losses" : m->head.name);
+                     m->props & PV_OF_LOSSES ? "every loss" : m->head.name);
     }
     return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "model=%s does not take persons of several rows: %s%s",
                     j->model.named->name, *list ? "these do: " : "no model does yet", list);
@@ -71,32 +85,40 @@ static pv_status check_units(const pvi_job *j)
     if (j->opt->needs & PV_HESSIAN && j->model.ops->hess && !(j->model.ops->hess->props & PV_UNITS))
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                         "optimizer=%s needs second derivatives, which model=%s has of rows, not of persons: use "
-                        "optimizer=pgd or sgd",
-                        j->opt->head.name, j->model.named->name);
+                        "optimizer=%s",
+                        j->opt->head.name, j->model.named->name, pvi_plain_optimizer(j)->head.name);
     if (j->plan->s.diagnostics)
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                         "run.diagnostics measures rows, and counts them: where persons own them, leave it out");
     return PV_OK;
 }
 
+/* What it asks first is bounded where each number of a row is, and the row's length is not. */
+static bool takes_max_norm(const pv_plugin *h, uint32_t of)
+{
+    const pv_ask_row *ask = ((const pv_optimizer_ops *)(const void *)h)->ask;
+    (void)of;
+    return ask[0].mech->norm != PV_L2 || ask[0].query->counts;
+}
+
 static pv_status check_needs(pvi_job *j)
 {
     const pv_mechanism_ops *mech = j->opt->ask[0].mech;
     const uint32_t missing = j->opt->needs & ~j->prob.props & ~(uint32_t)PV_PROX;
-    const char *lacks = mech->lacks ? mech->lacks(&j->prob) : NULL;
-    if (j->dom.max_norm && mech->norm == PV_L2 && !j->opt->ask[0].query->counts)
+    const pv_words lacks = mech->lacks ? mech->lacks(&j->prob) : (pv_words) { "" };
+    if (j->dom.max_norm && !takes_max_norm(&j->opt->head, 0))
         return pvi_fail(
             j->ctx, PV_E_UNSUPPORTED,
             "optimizer=%s releases gradients, whose length data.norm=max does not bound: use data.norm=clip, "
-            "or optimizer=fw-l1",
-            j->opt->head.name);
+            "or optimizer=%s",
+            j->opt->head.name, pv_names_where(PV_KIND_optimizer, takes_max_norm, 0).text);
     if (j->private_run && !(mech->relations & 1u << j->prob.relation))
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                         "optimizer=%s has a proof for replacing a row only: add --relation replace",
                         j->opt->head.name);
-    if (lacks) return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s needs %s", j->opt->head.name, lacks);
-    if (missing)
-        return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s needs %s", j->opt->head.name, missing_words(missing));
+    if (*lacks.text)
+        return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s needs %s", j->opt->head.name, lacks.text);
+    if (missing) return fail_missing(j, missing);
     j->prob.reg_layers = &j->plan->s.reg_layers;
     const pv_status s = pvi_penalty_check(&j->prob, j->prob.reg_layers);
     return s == PV_OK && j->opt->needs & PV_PROX ? pvi_prox_check(j->ctx, j->prob.reg, j->prob.set) : s;

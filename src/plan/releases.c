@@ -59,12 +59,21 @@ static pv_status set_clip(pvi_job *j)
 
 /* ---- samplers -------------------------------------------------------------------------------------------------- */
 
+/* sampler=... for the first of the kind's samplers that sees every unit, or that draws some. */
+static const char *setting_of(const pvi_release_kind *k, bool whole)
+{
+    const pvi_sampler_ops *const *s = k->samplers;
+    while (s[1] && s[0]->whole != whole) s++;
+    return s[0]->setting;
+}
+
 /* A size that was set, and cannot be. */
 static pv_status check_size(const pvi_job *j, const pvi_release *r, const char *key, double rows)
 {
     if (isnan(rows)) return PV_OK;
     if (r->sampler->whole)
-        return pvi_fail(j->ctx, PV_E_PARAM, "%s needs a sampler that draws batches: add sampler=poisson", key);
+        return pvi_fail(j->ctx, PV_E_PARAM, "%s needs a sampler that draws batches: add sampler=%s", key,
+                        setting_of(r->kind, false));
     if (rows <= (double)j->dom.n) return PV_OK;
     return pvi_fail(j->ctx, PV_E_PARAM, "%s=%g is more than the %lld %ss there are", key, rows, (long long)j->dom.n,
                     pvi_unit_word(&j->dom));
@@ -105,26 +114,38 @@ static pv_status set_sample(pvi_job *j, int k, pvi_release *r)
     if (r->sampler->whole == j->release[0].sampler->whole) return PV_OK;
     return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
                     "%s=%g beside sampler.batch=%g: one of them is every row, and no proof covers both in one run; "
-                    "set both below the %lld %ss, or sampler=full",
-                    key, r->batch, j->release[0].batch, (long long)j->dom.n, pvi_unit_word(&j->dom));
+                    "set both below the %lld %ss, or sampler=%s",
+                    key, r->batch, j->release[0].batch, (long long)j->dom.n, pvi_unit_word(&j->dom),
+                    setting_of(r->kind, true));
+}
+
+static bool draws_two(const pv_plugin *h, uint32_t of)
+{
+    const pv_optimizer_ops *o = (const pv_optimizer_ops *)(const void *)h;
+    (void)of;
+    for (int k = 0; k < PV_MOST_ASKS && o->ask[k].query; k++)
+        if (o->ask[k].query->own_batch) return true;
+    return false;
 }
 
 /* A size that no release has. */
 static pv_status check_sizes(const pvi_job *j)
 {
-    for (int k = 0; k < PV_MOST_ASKS && j->opt->ask[k].query; k++)
-        if (j->opt->ask[k].query->own_batch) return PV_OK;
-    return isnan(j->plan->s.batch_hessian)
-               ? PV_OK
-               : pvi_fail(
-                     j->ctx, PV_E_PARAM,
-                     "sampler.batch_hessian: optimizer=%s draws no sample for Hessians alone; optimizer=str2 does",
-                     j->opt->head.name);
+    if (isnan(j->plan->s.batch_hessian) || draws_two(&j->opt->head, 0)) return PV_OK;
+    return pvi_fail(j->ctx, PV_E_PARAM,
+                    "sampler.batch_hessian: optimizer=%s draws no sample for Hessians alone; there is optimizer=%s",
+                    j->opt->head.name, pv_names_where(PV_KIND_optimizer, draws_two, 0).text);
 }
 
 /* ---- second derivatives ---------------------------------------------------------------------------------------- */
 
 enum { MAX_DENSE = 4096 }; /* weights of a Hessian that is held whole */
+
+static bool has_curvature(const pv_plugin *h, uint32_t of)
+{
+    (void)of;
+    return ((const pv_reg_ops *)(const void *)h)->curv != NULL;
+}
 
 static pv_status check_second(pvi_job *j)
 {
@@ -135,15 +156,15 @@ static pv_status check_second(pvi_job *j)
                         j->model.named->name);
     if (j->prob.d > MAX_DENSE)
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
-                        "optimizer=%s holds a Hessian of %lld x %lld, and does so up to %d: use optimizer=pgd or sgd",
-                        opt, (long long)j->prob.d, (long long)j->prob.d, MAX_DENSE);
+                        "optimizer=%s holds a Hessian of %lld x %lld, and does so up to %d: use optimizer=%s", opt,
+                        (long long)j->prob.d, (long long)j->prob.d, MAX_DENSE, pvi_plain_optimizer(j)->head.name);
     if (j->prob.set)
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED, "optimizer=%s works without a constraint set: leave set=%s out",
                         opt, j->prob.set->head.name);
     if (!j->prob.reg->curv)
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
-                        "optimizer=%s needs a penalty with second derivatives: reg=%s has none, reg=l2 does", opt,
-                        j->prob.reg->head.name);
+                        "optimizer=%s needs a penalty with second derivatives: reg=%s has none, use reg=%s", opt,
+                        j->prob.reg->head.name, pv_names_where(PV_KIND_reg, has_curvature, 0).text);
     return PV_OK;
 }
 
@@ -171,9 +192,10 @@ static pv_status check_units(const pvi_job *j, const pvi_release *r)
     PVI_REQUIRE(pvi_kind_takes_units(r->kind));
     if (pvi_kind_is_second(r->kind) && !(j->model.ops->hess && j->model.ops->hess->props & PV_UNITS))
         return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
-                        "optimizer=%s asks for %s, which model=%s has of rows, not of persons%s", j->opt->head.name,
-                        r->kind->name, j->model.named->name,
-                        q->transforms ? ": optimizer.share=0 would do" : ": use optimizer=pgd or sgd");
+                        "optimizer=%s asks for %s, which model=%s has of rows, not of persons: %s%s",
+                        j->opt->head.name, r->kind->name, j->model.named->name,
+                        q->transforms ? "optimizer.share=0 would do" : "use optimizer=",
+                        q->transforms ? "" : pvi_plain_optimizer(j)->head.name);
     return PV_OK;
 }
 

@@ -16,13 +16,13 @@
     }
 const pv_param pvi_settings_params[] = {
     ROW("model", PV_STR, model, 0, 0, 0, true,
-        "loss or model to train; auto: logistic, softmax or squared, by the label", "auto"),
+        "loss or model to train; auto: the one for the declared label (a number, two classes, more)", "auto"),
     ROW("reg", PV_STR, reg, 0, 0, 0, false, "penalty r(w) added to the average loss", "none"),
     ROW("reg.layers", PV_LIST, reg_layers, 1, 0, 1e12, false,
         "factor of the penalty, or one for each layer of a network: r_d = factor_d r", NULL),
     ROW("set", PV_STR, set, 0, 0, 0, false, "constraint set for the weights", "none"),
     ROW("optimizer", PV_STR, optimizer, 0, 0, 0, true,
-        "algorithm; auto: tr or pgd, by rows, weights and epsilon; sgd for a network, sbcd for split-mlp", "auto"),
+        "algorithm; auto: by the model, rows, weights and epsilon, and a note says which", "auto"),
     ROW("optimizer.start", PV_STR, start, 0, 0, 0, true,
         "weights to start from: zero, random:SCALE, FILE.pvt or, declared public, FILE.npy; auto: the model's own",
         "auto"),
@@ -54,8 +54,7 @@ const pv_param pvi_settings_params[] = {
     ROW("sampler.batch", PV_F64, batch, PV_AUTO, 1, 1e15, true,
         "expected rows per query; auto: all rows, or n/20 within 512 .. 16384, n/10 for Hessians", NULL),
     ROW("sampler.batch_hessian", PV_F64, batch_hessian, PV_AUTO, 1, 1e15, true,
-        "expected rows per query of a Hessian that has a sample of its own (optimizer=str2); auto: as sampler.batch",
-        NULL),
+        "expected rows per query of a Hessian that has a sample of its own; auto: as sampler.batch", NULL),
     ROW("issuer.name", PV_STR, issuer, 0, 0, 0, false,
         "who answers for the run, repeated in the certificate: a person, an office", NULL),
     ROW("issuer.contact", PV_STR, contact, 0, 0, 0, false, "whom to ask about it", NULL),
@@ -81,7 +80,8 @@ const pv_param pvi_settings_params[] = {
     ROW("run.least", PV_I64, least, 1, 1, 1e15, false,
         "rows, or persons, below which a private run is refused; privet train: 20 unless it is set", NULL),
     ROW("run.copy", PV_I64, copy, 96, 0, 1e9, false,
-        "MiB for a copy, where rows are borrowed or sparse and optimizer=tr sees them in other coordinates; where it "
+        "MiB for a copy, where rows are borrowed or sparse and the optimiser sees them in other coordinates; where "
+        "it "
         "would be larger, each pass makes them anew: slower, the same bits",
         NULL),
     ROW("run.log", PV_STR, log, 0, 0, 0, false,

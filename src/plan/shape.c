@@ -86,16 +86,16 @@ static pv_status check_labels(pvi_job *j)
     if (classify && j->dom.classes == 0)
         return pvi_fail(j->ctx, PV_E_PARAM,
                         "model=%s needs classes as labels, and the labels are numbers: "
-                        "use model=squared, or declare the classes",
-                        j->model.named->name);
+                        "use model=%s, or declare the classes",
+                        j->model.named->name, pv_names_with(PV_KIND_loss, PV_FOR_NUMBERS).text);
     if (!classify && j->dom.classes != 0)
         return pvi_fail(j->ctx, PV_E_PARAM,
-                        "model=%s needs numbers as labels, and the labels are classes: use model=logistic",
-                        j->model.named->name);
+                        "model=%s needs numbers as labels, and the labels are classes: use model=%s",
+                        j->model.named->name, pv_names_with(PV_KIND_loss, PV_FOR_TWO).text);
     if (j->model.loss && classify && j->dom.classes != 2)
-        return pvi_fail(j->ctx, PV_E_PARAM,
-                        "model=%s separates two classes, the data declares %lld: use model=softmax",
-                        j->model.named->name, (long long)j->dom.classes);
+        return pvi_fail(j->ctx, PV_E_PARAM, "model=%s separates two classes, the data declares %lld: use model=%s",
+                        j->model.named->name, (long long)j->dom.classes,
+                        pv_names_with(PV_KIND_model, PV_FOR_MANY).text);
     return PV_OK;
 }
 

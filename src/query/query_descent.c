@@ -69,23 +69,39 @@ static double unit_scale(const pvi_query *q) /* k of (7) */
     return pvi_down(q->prob->C / pv_up(moved(q) + 0x1p-52 * largest(q), 2), 2);
 }
 
-static const char *lacking(const pvi_query *q)
+static bool is_smooth(const pv_plugin *h, uint32_t of)
+{
+    const pv_loss_ops *loss = (const pv_loss_ops *)(const void *)h;
+    return (loss->props & of) == of && loss->slope;
+}
+
+static pv_words words(const char *what, const char *names)
+{
+    pv_words w;
+    snprintf(w.text, sizeof w.text, "%s%s", what, names);
+    return w;
+}
+
+static pv_words lacking(const pvi_query *q)
 {
     const pv_problem *p = q->prob;
     const pvi_glm_cfg *cfg = q->model->props & PV_OF_LOSSES ? q->cfg : NULL;
     if (!cfg || !(cfg->loss->props & PV_CONVEX) || !cfg->loss->slope || !isfinite(p->L))
-        return "a convex and smooth loss of one number: model=logistic, hinge, huber or squared";
-    if (!isfinite(rows_of(q).y_most)) return "declared bounds of the label: data.y_min and data.y_max, or a schema";
-    if (!(p->reg->props & PV_ELASTIC)) return "a convex penalty: reg=l2, elastic, l1 or none";
-    if (p->start) return "a start at 0: leave optimizer.start out";
-    if (p->set) return "weights without a constraint: leave the set out";
-    return NULL;
+        return words("a convex and smooth loss of one number: model=",
+                     pv_names_where(PV_KIND_loss, is_smooth, PV_CONVEX).text);
+    if (!isfinite(rows_of(q).y_most))
+        return words("declared bounds of the label: data.y_min and data.y_max, or a schema", "");
+    if (!(p->reg->props & PV_ELASTIC))
+        return words("a convex penalty: reg=", pv_names_with(PV_KIND_reg, PV_ELASTIC).text);
+    if (p->start) return words("a start at 0: leave optimizer.start out", "");
+    if (p->set) return words("weights without a constraint: leave the set out", "");
+    return (pv_words) { "" };
 }
 
 static pv_status open(pvi_query *q, pv_ctx *ctx)
 {
-    const char *lack = lacking(q);
-    if (lack) return pvi_fail(ctx, PV_E_UNSUPPORTED, "output perturbation needs %s", lack);
+    const pv_words lack = lacking(q);
+    if (*lack.text) return pvi_fail(ctx, PV_E_UNSUPPORTED, "output perturbation needs %s", lack.text);
     if (!(q->descent.step * q->prob->L <= 2.0)) /* (2) */
         return pvi_fail(ctx, PV_E_PARAM, "optimizer.step = %g: output perturbation has a proof for at most 2/L = %g",
                         q->descent.step, 2.0 / q->prob->L);

@@ -75,13 +75,13 @@ const pvi_release_kind *pvi_kind_named(const char *name)
     return NULL;
 }
 
-/* A selection goes by what one unit adds, in the norm that its rows are bounded in (units.c (5)); the ball has a
- * proof of its own, about one row. */
 bool pvi_kind_is_second(const pvi_release_kind *kind)
 {
     return kind->query->parts || kind->query->own_batch || kind->query->transforms;
 }
 
+/* A selection goes by what one unit adds, in the norm that its rows are bounded in (units.c (5)); the ball has a
+ * proof of its own, about one row. */
 bool pvi_kind_takes_units(const pvi_release_kind *k)
 {
     return k->query->units && (k->mech == &pv_mechanism_gaussian || k->mech == &pv_mechanism_select);

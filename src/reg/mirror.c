@@ -16,26 +16,24 @@ const pv_mirror_ops *pvi_mirror_default(const pv_set_ops *set)
     return &pv_mirror_euclidean;
 }
 
-/* A set that the map is made for. */
-static const char *made_for(const pv_mirror_ops *map)
+/* Without a quadratic part. */
+static bool has_step(const pv_plugin *h, uint32_t of)
 {
-    const pv_plugin *h;
-    for (int64_t i = 0; (h = pv_nth(PV_KIND_set, i)); i++)
-        if (((const pv_set_ops *)(const void *)h)->props & map->on) return h->name;
-    return "?";
+    const pv_reg_ops *reg = (const pv_reg_ops *)(const void *)h;
+    (void)of;
+    return !reg->prox || ((reg->props & PV_ELASTIC) && !(reg->props & PV_STRONG));
 }
 
 pv_status pvi_mirror_l1_check(pv_ctx *ctx, const pv_mirror_ops *map, const pv_reg_ops *reg, const pv_set_ops *set)
 {
     if (!set || !(set->props & map->on))
-        return pvi_fail(ctx, PV_E_UNSUPPORTED,
-                        "mirror=%s works on set=%s only, not on set=%s; mirror=euclidean would work", map->head.name,
-                        made_for(map), set ? set->head.name : "none");
-    if (!reg || !reg->prox) return PV_OK;
-    if ((reg->props & PV_ELASTIC) && !(reg->props & PV_STRONG)) return PV_OK; /* no quadratic part */
-    return pvi_fail(ctx, PV_E_UNSUPPORTED,
-                    "mirror=%s has no exact step for reg=%s; reg=none, reg=l1 or mirror=euclidean would work",
-                    map->head.name, reg->head.name);
+        return pvi_fail(ctx, PV_E_UNSUPPORTED, "mirror=%s works on set=%s only, not on set=%s; mirror=%s would work",
+                        map->head.name, pv_names_with(PV_KIND_set, map->on).text, set ? set->head.name : "none",
+                        pv_mirror_euclidean.head.name);
+    if (!reg || has_step(&reg->head, 0)) return PV_OK;
+    return pvi_fail(ctx, PV_E_UNSUPPORTED, "mirror=%s has no exact step for reg=%s; reg=%s or mirror=%s would work",
+                    map->head.name, reg->head.name, pv_names_where(PV_KIND_reg, has_step, 0).text,
+                    pv_mirror_euclidean.head.name);
 }
 
 static void step(const pv_problem *p, double eta, const double *g, double *w)

@@ -27,7 +27,8 @@ pv_status pvi_penalty_check(const pv_problem *p, const pv_numbers *factors)
     const pv_status s = pvi_list_check(p->ctx, "reg.layers", factors, p->tensors / 2);
     if (s != PV_OK || (factors->n == 1 && factors->v[0] == 1.0)) return s;
     if (p->reg->props & PV_ZERO)
-        return pvi_fail(p->ctx, PV_E_PARAM, "reg.layers are factors of a penalty, and there is none: add reg=l2");
+        return pvi_fail(p->ctx, PV_E_PARAM, "reg.layers are factors of a penalty, and there is none: add reg=%s",
+                        pv_names_with(PV_KIND_reg, PV_SMOOTH | PV_STRONG).text);
     if (p->tensors == 0)
         return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
                         "reg.layers is for networks; the penalty of other models has its own factor, reg.lambda");

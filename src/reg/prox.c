@@ -53,8 +53,8 @@ pv_status pvi_prox_check(pv_ctx *ctx, const pv_reg_ops *reg, const pv_set_ops *s
                         reg->head.name, set->head.name);
     if (!(reg->props & PV_SMOOTH) && !(set->props & (PV_L1_FIRST | PV_L1_FLAT)))
         return pvi_fail(ctx, PV_E_UNSUPPORTED,
-                        "no exact proximal step is known for reg=%s on set=%s; reg=l2 would work", reg->head.name,
-                        set->head.name);
+                        "no exact proximal step is known for reg=%s on set=%s; reg=%s would work", reg->head.name,
+                        set->head.name, pv_names_with(PV_KIND_reg, PV_ELASTIC | PV_SMOOTH).text);
     return PV_OK;
 }
 

@@ -48,11 +48,10 @@ pv_status pvi_monotone_open(const pvi_job *j, const pvi_matrix *m, pv_arena *a, 
     const pv_status s = m->schema_json ? pvi_curves_origins(j->ctx, a, cfg, m->schema_json, out) : PV_OK;
     for (int64_t i = 0; s == PV_OK && i < out->n; i++)
         if (out->place[i].monotone && j->prob.d != j->dom.p)
-            return pvi_fail(
-                j->ctx, PV_E_UNSUPPORTED,
-                "column \"%s\": \"monotone\" is for one score, of two classes (model=logistic) or a number; "
-                "model=%s has several",
-                out->place[i].name, j->model.named->name);
+            return pvi_fail(j->ctx, PV_E_UNSUPPORTED,
+                            "column \"%s\": \"monotone\" is for one score, of two classes or a number; "
+                            "model=%s has several",
+                            out->place[i].name, j->model.named->name);
     return s;
 }
 

@@ -187,8 +187,8 @@ usage_error 'optimizer=fw-l1 needs a constraint set with vertices: set=l1ball, s
 usage_error 'optimizer=fw-l1 needs a constraint set with vertices: set=l1ball, simplex or polytope' \
     --optimizer fw-l1 set=l2ball
 usage_error 'optimizer=fw-l1 has no step for reg=l1: use reg=none, the set keeps w small' --optimizer fw-l1 set=l1ball reg=l1
-usage_error 'optimizer=fw-l2 needs a bounded constraint set (set=l2ball, ...)' --optimizer fw-l2
-usage_error 'optimizer=fw-l2 needs a differentiable penalty, and reg=l1 is not: use reg=none or l2' \
+usage_error 'optimizer=fw-l2 needs a bounded constraint set: set=l2ball, l1ball, linfball, box, simplex or polytope' --optimizer fw-l2
+usage_error 'optimizer=fw-l2 needs a differentiable penalty, and reg=l1 is not: use reg=none, l2 or nonconvex' \
     --optimizer fw-l2 set=l2ball reg=l1
 usage_error 'mirror=entropy works on set=simplex only, not on set=l1ball; mirror=euclidean would work' \
     --optimizer pmd optimizer.mirror=entropy set=l1ball
@@ -272,12 +272,12 @@ second() { # MESSAGE ARGS: refused with exit 2
     shift
     fails 2 "privet: $message" train small --optimizer tr --delta 1e-4 --out made.pvt "$@"
 }
-second 'optimizer=tr needs a penalty with second derivatives: reg=l1 has none, reg=l2 does' reg=l1
+second 'optimizer=tr needs a penalty with second derivatives: reg=l1 has none, use reg=none, l2 or nonconvex' reg=l1
 second 'optimizer=tr works without a constraint set: leave set=l2ball out' set=l2ball
 second 'optimizer.alpha=0: a number between 1e-12 and 1000000, or auto, is needed (alpha, wanted second-order stationarity: sets r and T as the theory does)' optimizer.alpha=0
 second 'optimizer.radius=-1: a number between 1e-09 and 1000000000, or auto, is needed (r, longest step; auto: 4, or from alpha)' optimizer.radius=-1
 second 'optimizer.alpha=1e-09 asks for 5.89e+13 steps: a larger alpha, or optimizer.steps, would do' optimizer.alpha=1e-9
-fails 2 'privet: optimizer=tr holds a Hessian of 100001 x 100001, and does so up to 4096: use optimizer=pgd or sgd' \
+fails 2 'privet: optimizer=tr holds a Hessian of 100001 x 100001, and does so up to 4096: use optimizer=pgd' \
     plan --rows 1000 --features 100000 --optimizer tr --epsilon 1 --delta 1e-4
 run train small --optimizer tr --epsilon 0.001 --delta 1e-4 --out m.pvt
 check 'a Hessian of pure noise is warned of' grep -q 'warning: signal to noise of the Hessian is 0' err

@@ -80,7 +80,7 @@ none='privet: column "age": "monotone" needs curves, and this run has none; data
 fails 2 "$none" train rows.csv --schema up.json data.curves=off --out bad.pvt
 fails 2 "$none" train rows.csv --schema up.json --model mlp --out bad.pvt
 sed 's/\["no", "yes"\]/["no", "yes", "late"]/' up.json >three.json
-fails 2 'privet: column "age": "monotone" is for one score, of two classes (model=logistic) or a number; model=softmax has several' \
+fails 2 'privet: column "age": "monotone" is for one score, of two classes or a number; model=softmax has several' \
     train rows.csv --schema three.json --quiet --out bad.pvt
 
 # ---- knots, scales and columns that say nothing

@@ -57,7 +57,7 @@ refused 'model: layer 2 (dropout): dropout draws other weights for every row, an
 refused 'model: layer 2 (groupnorm3) gets 4x4x4, and needs a number of channels that 3 divides' 'cnn:conv4x3,groupnorm3,dense'
 refused 'model: layer 1 (cov3x3): no such layer, did you mean conv' 'cnn:cov3x3,dense'
 refused 'model: the last layer is dense7, but the labels need 10 outputs: write dense' 'cnn:dense7'
-refused 'model=softmax:dense: softmax takes no layers, mlp and cnn do' 'softmax:dense'
+refused 'model=softmax:dense: softmax takes no layers; with layers there is mlp, cnn, mnist-cnn, cifar-cnn, cifar-tutorial or split-mlp' 'softmax:dense'
 fails 2 'privet: model: layer 1 (conv16x3same) needs images, and the data is a table of 4 columns: data.image=28x28 says that rows are images' \
     train small --quiet --model cnn --out no.pvt
 

@@ -19,7 +19,14 @@ offences=$(
             grep -v '^src/api/account_request.c:' || true # curve sbcd is a word of requests
         [ "$kind" = mechanism ] || grep -rnE "&pv_${kind}_$name\b" src |
             grep -vE "^src/[a-z/]*/(${kind}|opt|acct|reader|set)_${name}[a-z.]*:|^src/(reg/mirror|acct/acct_gaussian)\.c:" || true
+        # nor in what messages and help say: names come from the registry (pv_names_with)
+        key=$kind
+        [ "$kind" != loss ] || key=model
+        grep -rnE "\"[^\"]*\b$key=$text([^a-z0-9-]|\$)" src | grep -v "^src/[a-z/]*/\(${kind}\|opt\)_$name[a-z.]*:" || true
+        [ "$kind" != optimizer ] || grep -rnE "\"([^\"]*[^A-Za-z0-9_.-])?$text([^A-Za-z0-9_=.:-][^\"]*)?\"" src |
+            grep -vE "^src/(opt/opt_$name\.c|api/(account_request|epochs)\.c):" || true # their sbcd is a mechanism
     done
+    grep -rnE '"[^"]*\bsampler=[a-z]' src | grep -vE '^src/(mech/sampler|query/release|api/account_request|opt/[a-z_0-9]*)\.c:' || true
 )
 if [ -n "$offences" ]; then
     printf '%s\n' "$offences"
@@ -43,3 +50,8 @@ notices 'if (j->opt->joint) return;'
 notices 'const pvi_sampler_ops *s = &pvi_poisson;'
 notices 'if (strcmp(name, "softmax") == 0) return;'
 notices 'const pv_reader_ops *r = &pv_reader_cifar;'
+notices 'fail(ctx, "too long: use optimizer=pgd");'
+notices 'static const char *help = "auto: tr or pgd, by rows";'
+notices 'fail(ctx, "numbers: use model=squared, or declare the classes");'
+notices 'fail(ctx, "add set=l2ball");'
+notices 'fail(ctx, "add sampler=poisson");'
