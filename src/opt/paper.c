@@ -138,8 +138,8 @@ static pv_status check_symmetric(const pv_problem *p, const char *theorem)
                         pv_names_with(PV_KIND_set, PV_COMPACT).text, way_out);
     if (pvi_paper_symmetric(p)) return PV_OK;
     return pvi_fail(p->ctx, PV_E_UNSUPPORTED,
-                    "calibration=paper: %s is for sets symmetric about 0, as balls are, and set=%s is not; %s",
-                    theorem, p->set->head.name, way_out);
+                    "calibration=paper: %s is for sets symmetric about 0, and set=%s is not: balls are; %s", theorem,
+                    p->set->head.name, way_out);
 }
 
 static double zcdp_multiplier(const pv_problem *p, int64_t T) /* (4) */

@@ -17,6 +17,7 @@ awk '/[ \t]\.(data|bss|tdata|tbss)[ \t]/ && $NF !~ /^\./ { print $NF }' "${TMPDI
         case $name in
         __TMC_END__ | __dso_handle | completed.*) ;;   # of the C library's start-up code
         __bss_start | _edata | _end | __data_start | data_start) ;; # places, not objects
+        '$d' | '$d.'*) ;; # marks of the assembler on aarch64: data begins here
         __cpu_model | __cpu_features2) ;;               # libgcc: what the processor has, written before main
         __aarch64_have_lse_atomics | __aarch64_cpu_features) ;; # the same on aarch64
         *) echo "$name is a variable of the library: put it into the context, or make it const" ;;
