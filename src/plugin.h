@@ -544,5 +544,6 @@ const pv_plugin *pv_nth(pv_kind kind, int64_t i);         /* NULL past the end  
  * properties (losses, models, penalties, sets); empty: none. */
 pv_words pv_names_where(pv_kind kind, bool (*is)(const pv_plugin *h, uint32_t of), uint32_t of);
 pv_words pv_names_with(pv_kind kind, uint32_t props);
+void pv_words_add(pv_words *w, const char *glue, const char *text); /* no glue before the first words */
 
 #endif

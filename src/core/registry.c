@@ -43,10 +43,10 @@ const pv_plugin *pv_nth(pv_kind kind, int64_t n)
 
 /* ---- names for messages --------------------------------------------------------------------------------------- */
 
-static void add(pv_words *w, const char *glue, const char *name)
+void pv_words_add(pv_words *w, const char *glue, const char *text)
 {
     const size_t used = strlen(w->text);
-    snprintf(w->text + used, sizeof w->text - used, "%s%s", used ? glue : "", name);
+    snprintf(w->text + used, sizeof w->text - used, "%s%s", used ? glue : "", text);
 }
 
 pv_words pv_names_where(pv_kind kind, bool (*is)(const pv_plugin *h, uint32_t of), uint32_t of)
@@ -55,10 +55,10 @@ pv_words pv_names_where(pv_kind kind, bool (*is)(const pv_plugin *h, uint32_t of
     const pv_plugin *h, *last = NULL;
     for (int64_t i = 0; (h = pv_nth(kind, i)); i++) {
         if (!is(h, of)) continue;
-        if (last) add(&w, ", ", last->name);
+        if (last) pv_words_add(&w, ", ", last->name);
         last = h;
     }
-    if (last) add(&w, " or ", last->name);
+    if (last) pv_words_add(&w, " or ", last->name);
     return w;
 }
 

@@ -177,10 +177,9 @@ static pv_words lacks(const pv_problem *p)
 {
     pv_words w = { "" };
     if (p->set && can_choose(&p->set->head, PV_COMPACT)) return w;
-    snprintf(w.text, sizeof w.text, "%s: set=%s",
-             p->set && p->set->props & PV_COMPACT && p->set->atoms ? "a set with fewer vertices"
-                                                                   : "a constraint set with vertices",
-             pv_names_where(PV_KIND_set, can_choose, PV_COMPACT).text);
+    const bool too_many = p->set && p->set->props & PV_COMPACT && p->set->atoms;
+    pv_words_add(&w, "", too_many ? "a set with fewer vertices" : "a constraint set with vertices");
+    pv_words_add(&w, ": set=", pv_names_where(PV_KIND_set, can_choose, PV_COMPACT).text);
     return w;
 }
 

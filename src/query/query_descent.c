@@ -77,8 +77,9 @@ static bool is_smooth(const pv_plugin *h, uint32_t of)
 
 static pv_words words(const char *what, const char *names)
 {
-    pv_words w;
-    snprintf(w.text, sizeof w.text, "%s%s", what, names);
+    pv_words w = { "" };
+    pv_words_add(&w, "", what);
+    pv_words_add(&w, "", names);
     return w;
 }
 
