@@ -5,8 +5,7 @@
 #define PVI_ARENA_CHUNK (1 << 16) /* tests set 1, so that every piece is an allocation that can fail */
 #endif
 
-/* Chunks double from a small one: accounting opens arenas by the dozen, and clearing what is not used takes time. */
-enum { ALIGN = 64, CHUNK = PVI_ARENA_CHUNK, FIRST = CHUNK < 4096 ? CHUNK : 4096 };
+enum { ALIGN = 64, CHUNK = PVI_ARENA_CHUNK };
 
 typedef struct chunk {
     struct chunk *next;
@@ -46,19 +45,13 @@ void pvi_arena_free(pv_arena *a)
     pvi_free(a->ctx, a);
 }
 
-static size_t usual_size(const pv_arena *a)
-{
-    const size_t size = a->head ? 2 * a->head->size : FIRST;
-    return size < CHUNK ? size : CHUNK;
-}
-
 static chunk *grow(pv_arena *a, size_t need)
 {
-    const size_t usual = usual_size(a), size = need > usual ? need : usual;
+    const size_t size = need > CHUNK ? need : CHUNK;
     chunk *c = pvi_alloc(a->ctx, sizeof *c + ALIGN + size);
     if (!c) return NULL;
     c->size = size;
-    if (size > usual && a->head) { /* a big piece must not hide the room left in the current chunk */
+    if (size > CHUNK && a->head) { /* a big piece must not hide the room left in the current chunk */
         c->next = a->head->next;
         a->head->next = c;
     } else {
