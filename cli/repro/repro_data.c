@@ -258,7 +258,7 @@ static const dataset sets[] = {
       "the four MNIST files (train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz, "
       "t10k-labels-idx1-ubyte.gz) in mnist/",
       60000, make_mnist },
-    { "covtype", "DATA/covtype/covtype.data.gz", "", "data.schema=RESULTS/data/covtype.schema.json",
+    { "covtype", "DATA/covtype/covtype.data.gz", "", "data.schema=RESULTS/data/covtype.schema.json data.curves=off",
       "covtype.data.gz of the UCI repository (Covertype) in covtype/", 581012, make_covtype },
     { "ijcnn1", "DATA/ijcnn1/ijcnn1.tr.bz2", "", "data.features=22 data.rows=35000",
       "ijcnn1.tr.bz2 of the LIBSVM collection in ijcnn1/", 35000, NULL },

@@ -130,7 +130,7 @@ const item repro_tr[] = {
       .panels = accuracies,
       .printed = accuracies_printed,
       .runs = { 2, 10 },
-      .seconds = { 0.8, 2 } },
+      .seconds = { 0.8, 4.2 } },
     FIGURE("4", "logistic regression with a non-convex penalty on Covertype: gap, gradient, time", LOGISTIC, covtype,
            FIG4_SHOWS, 1.7, 10),
     FIGURE("6", "logistic regression with a non-convex penalty on IJCNN: gap, gradient, time", LOGISTIC, ijcnn1,

@@ -108,6 +108,16 @@ fails 2 'privet: reproduce has no setting clip; there is --runs, --seed, --jobs,
 fails 2 'privet: --seed 0: a whole number from 1 to 1000000 is needed' reproduce prgd-fig2 --seed 0
 fails 2 'privet: unknown option --quik for reproduce; did you mean --quick?' reproduce all --quik
 
+# ---- Covertype has a schema, and the papers' model of it straight lines: all methods fit the same 54 weights
+mkdir -p data/covtype
+awk 'BEGIN { s = 3; for (i = 0; i < 90000; i++) {
+    for (j = 1; j <= 10; j++) { s = (s * 16807) % 2147483647; printf "%d,", (j == 1 ? 1859 + s % 2000 : s % 60) }
+    for (j = 11; j <= 54; j++) printf "%d,", (j + i) % 9 == 0
+    print 1 + s % 7 } }' | gzip -1 >data/covtype/covtype.data.gz
+PRIVET_DATA=$work/data run reproduce tr-fig8 --quick --runs 1 --out c
+same 'Covertype: code' 0 "$code"
+same 'weights of all runs' '25 "weights": 54' "$(cat c/runs/*.json | grep -o '"weights": [0-9]*' | sort | uniq -c | sed 's/^ *//')"
+
 # ---- going on where it stopped: a small IJCNN1 of the right shape, an end in the middle, and a torn record
 mkdir -p data/ijcnn1
 awk 'BEGIN { s = 7; for (i = 0; i < 35000; i++) { s = (s * 16807) % 2147483647; a = s % 2001 / 1000 - 1
