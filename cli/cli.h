@@ -112,6 +112,16 @@ void args_free(args *a);
 typedef const char *(*word_at)(const void *list, int i);             /* NULL past the end */
 const char *nearest(const char *word, word_at at, const void *list); /* NULL: nothing near */
 
+/* ---- topics (topics.c) ------------------------------------------------------------------------ */
+typedef struct topic {
+    const char *name, *summary, *text; /* text: Markdown */
+} topic;
+extern const topic cli_topics[]; /* name NULL ends it */
+const topic *find_topic(const char *name);
+void print_topic(const topic *t);
+void plain_line(const char *s, size_t len, char *out, size_t cap);
+bool plain_cells(const char *line, char *out, size_t cap);
+
 /* ---- reporting (report.c): one line `privet: ...` on stderr, and the exit code ---------------- */
 int usage(const char *fmt, ...) CLI_PRINTF(1, 2);
 int complain(int code, const char *fmt, ...) CLI_PRINTF(2, 3);
@@ -160,6 +170,7 @@ typedef struct jv_iter {
     const char *at;
 } jv_iter;
 jv jv_get(jv v, const char *path); /* "a/b/c": keys may contain dots */
+size_t jv_size(jv v);              /* bytes of the value as it stands in the text */
 jv_iter jv_begin(jv v);
 bool jv_next(jv_iter *it);
 double jv_num(jv v); /* NAN if it is not a number; "inf" is */

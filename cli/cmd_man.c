@@ -123,7 +123,109 @@ static void man_rest(void)
         "finds every theorem, algorithm, table and figure of the papers that privet implements.");
 }
 
+static void see_also(const char *but)
+{
+    section("SEE ALSO");
+    fputs(".BR privet (1)", stdout);
+    for (const command *c = cli_commands; c->name; c++)
+        if (c->help && strcmp(c->name, but) != 0) printf(",\n.BR privet\\-%s (1)", c->name);
+    puts(",\n.BR privet\\-schema (5),\n.BR libprivet (3)");
+}
+
+/* privet-COMMAND(1) */
+static int man_command(const command *cmd)
+{
+    char tag[48], text[160];
+    printf(".TH PRIVET\\-%s 1 \"\" \"privet %s\" \"User Commands\"\n.ad l\n", cmd->name, pv_version());
+    section("NAME");
+    printf("privet\\-%s \\- ", cmd->name);
+    roff(cmd->help);
+    puts("");
+    section("SYNOPSIS");
+    printf(".B privet %s\n", cmd->name);
+    roff(cmd->words);
+    puts("\n[\\fIoption\\fR ...]");
+    section("OPTIONS");
+    for (const option *o = cli_options; o->name; o++) {
+        if (!(o->groups & (cmd->groups | OPT_ALWAYS))) continue;
+        snprintf(tag, sizeof tag, "--%s", o->name);
+        snprintf(text, sizeof text, o->key ? "%s (%s)" : "%s", o->help, o->key ? o->key : "");
+        item(tag, o->word, text);
+    }
+    if (cmd->groups & (OPT_PLAN | OPT_DATA))
+        puts(".PP\nEvery option with a name in brackets is short for that setting; every setting is listed in\n.BR "
+             "privet (1).");
+    see_also(cmd->name);
+    return EXIT_DONE;
+}
+
+/* A line of a table: the first cell is the tag of what the others say. */
+static void man_cells(char *cells)
+{
+    char *bar = strstr(cells, " | ");
+    if (bar) *bar = '\0';
+    fputs(".TP\n\\fB", stdout);
+    roff(cells);
+    puts("\\fR");
+    roff(bar ? bar + 3 : "");
+    puts("");
+}
+
+/* privet-TOPIC(5), of the text that `privet help TOPIC` prints */
+static int man_topic(const topic *t)
+{
+    char line[4096], cells[4096];
+    bool code = false;
+    printf(".TH PRIVET\\-%s 5 \"\" \"privet %s\" \"File Formats\"\n.ad l\n", t->name, pv_version());
+    section("NAME");
+    printf("privet\\-%s \\- ", t->name);
+    roff(t->summary);
+    puts("");
+    section("DESCRIPTION");
+    for (const char *p = t->text; *p;) {
+        const size_t len = strcspn(p, "\n");
+        plain_line(p, len, line, sizeof line);
+        if (strncmp(p, "```", 3) == 0) puts((code = !code) ? ".PP\n.RS 4\n.nf" : ".fi\n.RE\n.PP");
+        else if (code) snprintf(line, sizeof line, "%.*s", (int)len, p), roff(line), puts("");
+        else if (line[0] == '#') printf(".SH \"%s\"\n", line + strspn(line, "# "));
+        else if (line[0] == '|') {
+            if (plain_cells(line, cells, sizeof cells)) man_cells(cells + strspn(cells, " "));
+        } else if (line[0] == '-') puts(".IP \\(bu 2"), roff(line + 2), puts("");
+        else if (len == 0) puts(".PP");
+        else roff(line + strspn(line, " ")), puts("");
+        p += len + (p[len] == '\n');
+    }
+    see_also("");
+    return EXIT_DONE;
+}
+
+static int man_overview(cli *c);
+
+/* Each page as a file of the folder. */
+static int man_pages(cli *c, const char *folder)
+{
+    char path[4096];
+    int code = EXIT_DONE;
+    for (const command *m = cli_commands; m->name && code == EXIT_DONE; m++) {
+        if (!m->help) continue;
+        snprintf(path, sizeof path, "%s/privet-%s.1", folder, m->name);
+        if (!freopen(path, "w", stdout)) return complain(EXIT_INPUT, "%s: cannot be written", path);
+        code = flush_stdout(man_command(m));
+    }
+    snprintf(path, sizeof path, "%s/privet-schema.5", folder);
+    if (code == EXIT_DONE && !freopen(path, "w", stdout)) return complain(EXIT_INPUT, "%s: cannot be written", path);
+    if (code == EXIT_DONE) code = flush_stdout(man_topic(find_topic("schema")));
+    snprintf(path, sizeof path, "%s/privet.1", folder);
+    if (code == EXIT_DONE && !freopen(path, "w", stdout)) return complain(EXIT_INPUT, "%s: cannot be written", path);
+    return code == EXIT_DONE ? man_overview(c) : code;
+}
+
 int cmd_man(cli *c)
+{
+    return c->args.n_words ? man_pages(c, c->args.words[0]) : man_overview(c);
+}
+
+static int man_overview(cli *c)
 {
     char *json;
     const pv_status s = pv_list(c->ctx, NULL, &json);
@@ -155,17 +257,23 @@ int cmd_man(cli *c)
 
 /* ---- bash completion ---------------------------------------------------------------------------------- */
 
-static void complete_settings(jv list)
+/* Plug-ins of a kind share settings: each once. */
+static void complete_settings(jv list, char *said, size_t cap)
 {
-    char key[64];
-    for (jv_iter it = jv_begin(list); jv_next(&it);) printf(" %s=", jv_str(jv_get(it.value, "key"), key, sizeof key));
+    char key[64], word[72];
+    for (jv_iter it = jv_begin(list); jv_next(&it);) {
+        snprintf(word, sizeof word, " %s=", jv_str(jv_get(it.value, "key"), key, sizeof key));
+        if (strstr(said, word) || strlen(said) + strlen(word) >= cap) continue;
+        strcat(said, word);
+    }
 }
 
 static void complete_names(jv plugins)
 {
     char name[64];
     for (jv_iter it = jv_begin(plugins); jv_next(&it);)
-        printf(" %s", jv_str(jv_get(it.value, "name"), name, sizeof name));
+        if (strcmp(jv_str(jv_get(it.value, "name"), name, sizeof name), "glm") != 0) /* goes by the names of losses */
+            printf(" %s", name);
 }
 
 /* case "$key" in KEY) values="a b c" ;; : the words a setting can take. */
@@ -192,6 +300,19 @@ static void complete_values(jv all)
         for (char *p = words; *p; p++)
             if (*p == '|') *p = ' ';
         printf("        %s) values=\"%s\" ;;\n", jv_str(jv_get(it.value, "key"), key, sizeof key), words);
+    }
+}
+
+/* What `list` and `help` take instead of files. */
+static void complete_listed(jv all)
+{
+    char kind[32];
+    fputs("\"\n    local topics=\"settings", stdout);
+    for (const topic *t = cli_topics; t->name; t++) printf(" %s", t->name);
+    fputs("\"\n    local listed=\"", stdout);
+    for (jv_iter k = jv_begin(all); jv_next(&k);) {
+        printf(" %s", jv_str(k.key, kind, sizeof kind));
+        if (strcmp(kind, "settings") != 0) complete_names(k.value);
     }
 }
 
@@ -228,10 +349,13 @@ int cmd_complete(cli *c)
     puts("# bash completion for privet, generated by `privet complete`\n_privet() {\n"
          "    local cur=\"${COMP_WORDS[COMP_CWORD]}\" key=\"${COMP_WORDS[COMP_CWORD-1]}\" values=\"\"");
     complete_commands();
-    fputs("    local settings=\"", stdout);
-    complete_settings(jv_get(all, "settings"));
+    char said[16384] = "";
+    complete_settings(jv_get(all, "settings"), said, sizeof said);
     for (jv_iter k = jv_begin(all); jv_next(&k);)
-        for (jv_iter p = jv_begin(k.value); jv_next(&p);) complete_settings(jv_get(p.value, "settings"));
+        for (jv_iter p = jv_begin(k.value); jv_next(&p);)
+            complete_settings(jv_get(p.value, "settings"), said, sizeof said);
+    printf("    local settings=\"%s", said);
+    complete_listed(all);
     puts(
         "\"\n    if [ \"$COMP_CWORD\" -eq 1 ]; then COMPREPLY=($(compgen -W \"$commands\" -- \"$cur\")); return; fi\n"
         "    [ \"$cur\" = \"=\" ] && cur=\"\"\n"
@@ -239,16 +363,19 @@ int cmd_complete(cli *c)
     complete_option_keys();
     puts("    case \"$key\" in");
     complete_values(all);
-    puts("    esac\n"
-         "    if [ -n \"$values\" ]; then COMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
-         "    elif [ \"${cur#-}\" != \"$cur\" ]; then COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
-         "    else\n"
-         "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
-         "        case \"${COMP_WORDS[1]}\" in train|plan|compare) COMPREPLY+=($(compgen -W \"$settings\" -- "
-         "\"$cur\")) ;; "
-         "esac\n"
-         "        [ \"${COMPREPLY[0]%=}\" = \"${COMPREPLY[0]}\" ] || compopt -o nospace 2>/dev/null\n"
-         "    fi\n}\ncomplete -o filenames -F _privet privet");
+    puts(
+        "    esac\n"
+        "    if [ -n \"$values\" ]; then COMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
+        "    elif [ \"${cur#-}\" != \"$cur\" ]; then COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+        "    elif [ \"${COMP_WORDS[1]}\" = list ]; then COMPREPLY=($(compgen -W \"$listed $settings\" -- \"$cur\"))\n"
+        "    elif [ \"${COMP_WORDS[1]}\" = help ]; then COMPREPLY=($(compgen -W \"$commands $topics\" -- \"$cur\"))\n"
+        "    else\n"
+        "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+        "        case \"${COMP_WORDS[1]}\" in train|plan|compare) COMPREPLY+=($(compgen -W \"$settings\" -- "
+        "\"$cur\")) ;; "
+        "esac\n"
+        "        [ \"${COMPREPLY[0]%=}\" = \"${COMPREPLY[0]}\" ] || compopt -o nospace 2>/dev/null\n"
+        "    fi\n}\ncomplete -o filenames -F _privet privet");
     pv_string_free(c->ctx, json);
     return EXIT_DONE;
 }

@@ -9,7 +9,9 @@ static void overview(void)
          "usage: privet COMMAND ...\n");
     for (const command *c = cli_commands; c->name; c++)
         if (c->help) printf("  %-9s  %s\n", c->name, c->help);
-    puts("\nTo start:  privet demo\n"
+    fputs("\ntopics of privet help: settings", stdout);
+    for (const topic *t = cli_topics; t->name; t++) printf(", %s", t->name);
+    puts("\n\nTo start:  privet demo\n"
          "           privet train data.csv --schema schema.json --epsilon 1 --out model.pvt\n"
          "           privet verify model.pvt\n\n"
          "privet COMMAND --help   options of a command\n"
@@ -36,6 +38,8 @@ int command_help(cli *c, const command *cmd)
     printf("privet %s: %s\n\nusage: privet %s %s\n", cmd->name,
            cmd->help ? cmd->help : "for the build and for other commands", cmd->name, cmd->words);
     options(cmd);
+    const topic *about = find_topic(cmd->name);
+    if (about) putchar('\n'), print_topic(about);
     if (!(cmd->groups & (OPT_PLAN | OPT_DATA))) return EXIT_DONE;
     puts("\nEvery option with a name in brackets is short for that setting: --epsilon 1 is budget.epsilon=1.");
     return show_settings(c, cmd->groups & OPT_PLAN ? NULL : "data");
@@ -48,5 +52,8 @@ int cmd_help(cli *c)
         return EXIT_DONE;
     }
     const command *cmd = find_command(c->args.words[0]);
+    const topic *t = find_topic(c->args.words[0]);
+    if (t && !cmd) return print_topic(t), EXIT_DONE;
+    if (strcmp(c->args.words[0], "settings") == 0) return show_settings(c, NULL);
     return cmd ? command_help(c, cmd) : unknown_command(c->args.words[0]);
 }

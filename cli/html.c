@@ -58,7 +58,7 @@ void html_put(FILE *f, const char *text)
 void html_value(FILE *f, jv v)
 {
     if (!v.p) return;
-    const size_t cap = strlen(v.p) + 1; /* no value is longer than the text it is in */
+    const size_t cap = jv_size(v) + 1; /* no text is longer than it is in JSON */
     char *text = malloc(cap);
     if (!text) abort();
     html_put(f, jv_str(v, text, cap));

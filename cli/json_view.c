@@ -38,6 +38,11 @@ static const char *skip(const char *p)
     return p;
 }
 
+size_t jv_size(jv v)
+{
+    return (size_t)(skip(v.p) - v.p);
+}
+
 jv_iter jv_begin(jv v)
 {
     jv_iter it = { { NULL }, { NULL }, NULL };

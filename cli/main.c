@@ -54,9 +54,9 @@ const command cli_commands[] = {
       "a made-up table of five classes that a linear model cannot separate" },
     { "new", cmd_new, "loss|penalty|optimizer NAME [--tree FOLDER]", 2, 2, OPT_TREE | OPT_JSON,
       "begin a plug-in in the source tree: its file, its line, a test, a page" },
-    { "help", cmd_help, "[COMMAND]", 0, 1, 0, "how to use a command" },
+    { "help", cmd_help, "[COMMAND|TOPIC]", 0, 1, 0, "how to use a command, and what a topic is about" },
     { "run", cmd_run, "key=value ... -- RECORD CERTIFICATE KEY TEST", 4, 4, SETTINGS | OPT_QUIET, NULL },
-    { "man", cmd_man, "", 0, 0, 0, NULL },
+    { "man", cmd_man, "[FOLDER]", 0, 1, 0, NULL },
     { "complete", cmd_complete, "", 0, 0, 0, NULL },
     { 0 },
 };

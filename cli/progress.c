@@ -17,6 +17,8 @@ static struct {
     double next_line;     /* of a log: seconds after the phase began */
     char what[32];        /* the phase under way                        */
     double begun, redraw; /* seconds: when the phase began, last drawing */
+    double part, at;      /* what was done when speed was last looked at, and when, seconds after the phase began */
+    double speed;         /* parts a second, lately; 0: not known yet */
 } bar;
 
 enum { LOG_AFTER = 30 };
@@ -42,13 +44,24 @@ static void time_left(double seconds, char out[24])
     else snprintf(out, 24, "%ld:%02ld", s / 60, s % 60);
 }
 
+/* Steps may take unequally long, so that time left is told by the speed of late: a mean over about a quarter. */
+static void look_at_speed(double part, double elapsed)
+{
+    const double dt = elapsed - bar.at;
+    if (dt < 0.25 || part <= bar.part) return;
+    const double now = (part - bar.part) / dt, weight = -expm1(-dt / fmax(0.25 * elapsed, 0.5));
+    bar.speed = bar.speed > 0.0 ? bar.speed + weight * (now - bar.speed) : now;
+    bar.part = part, bar.at = elapsed;
+}
+
 /* What stands right of the bar: "42%  0:12 left  epsilon 0.42". */
 static void details(char out[96], double part, double elapsed, double epsilon)
 {
     int n = snprintf(out, 96, "%3.0f%%", 100.0 * part);
-    if (elapsed > 0.5 && part > 0.0) {
+    look_at_speed(part, elapsed);
+    if (elapsed > 0.5 && bar.speed > 0.0) {
         char left[24];
-        time_left(elapsed * (1.0 - part) / part, left);
+        time_left((1.0 - part) / bar.speed, left);
         n += snprintf(out + n, 96 - (size_t)n, "  %s left", left);
     }
     if (epsilon >= 0.0 && isfinite(epsilon)) snprintf(out + n, 96 - (size_t)n, "  epsilon %.3g spent", epsilon);
@@ -106,6 +119,7 @@ static bool on_progress(void *user, const char *what, double done, double total,
     if (strncmp(bar.what, what, sizeof bar.what - 1) != 0) {
         snprintf(bar.what, sizeof bar.what, "%s", what);
         bar.begun = t;
+        bar.part = bar.at = bar.speed = 0.0;
         bar.redraw = 0.0;
         bar.next_line = LOG_AFTER;
     }

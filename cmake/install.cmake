@@ -1,22 +1,24 @@
-# What `make install` puts where: library, command, header, pkg-config and CMake package files, manual page, completion.
+# What `make install` puts where: library, command, header, pkg-config and CMake package files, manual pages, completion.
 include(CMakePackageConfigHelpers)
 
-# Both texts come from the command's own tables, so they cannot fall behind.
-foreach(text "man:privet.1" "complete:privet.bash")
-  string(REPLACE ":" ";" pair ${text})
-  list(GET pair 0 verb)
-  list(GET pair 1 file)
-  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/${file} DEPENDS privet_cmd
-    COMMAND privet_cmd ${verb} > ${CMAKE_BINARY_DIR}/${file} COMMENT "Writing ${file}")
-  list(APPEND PRIVET_TEXTS ${CMAKE_BINARY_DIR}/${file})
-endforeach()
-add_custom_target(privet_texts ALL DEPENDS ${PRIVET_TEXTS})
+# All of them come from the command's own tables, the public header and docs/, so they cannot fall behind.
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/privet.bash DEPENDS privet_cmd
+  COMMAND privet_cmd complete > ${CMAKE_BINARY_DIR}/privet.bash COMMENT "Writing privet.bash")
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/privet.1 DEPENDS privet_cmd
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
+  COMMAND privet_cmd man ${CMAKE_BINARY_DIR}/man COMMENT "Writing the manual")
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/libprivet.3 DEPENDS include/privet.h tools/man_header.sh
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
+  COMMAND sh ${CMAKE_SOURCE_DIR}/tools/man_header.sh ${CMAKE_SOURCE_DIR}/include/privet.h ${PROJECT_VERSION} > ${CMAKE_BINARY_DIR}/man/libprivet.3)
+add_custom_target(privet_texts ALL DEPENDS ${CMAKE_BINARY_DIR}/privet.bash ${CMAKE_BINARY_DIR}/man/privet.1 ${CMAKE_BINARY_DIR}/man/libprivet.3)
 
 install(TARGETS privet EXPORT privetTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS privet_static EXPORT privetStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS privet_cmd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES include/privet.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${CMAKE_BINARY_DIR}/privet.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+foreach(part 1 3 5)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${part} FILES_MATCHING PATTERN "*.${part}")
+endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/privet.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME privet)
 install(FILES share/schema.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/privet)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -335,7 +335,7 @@ PV_MUST pv_status pv_model_predict_on(pv_model *m, pv_data *data, const pv_predi
 PV_MUST pv_status pv_model_eval_on(pv_model *m, pv_data *data, char **json);
 /* The same as a release of its own, since test rows are people too: noisy confusion matrix, calibration table and AUC
  * with 95 % intervals, and a certificate that pv_verify takes (may be NULL: not wanted).  Of `budget` count budget.*,
- * accountant, privacy and run.seed.  Free both with pv_string_free. */
+ * accountant, privacy, issuer.* and run.seed.  Free both with pv_string_free. */
 PV_MUST pv_status pv_model_evaluate(pv_model *m, pv_data *data, const pv_plan *budget, char **json,
                                     char **certificate);
 /* The same measures for every value of a category that the schema declares. */

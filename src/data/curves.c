@@ -64,11 +64,11 @@ static pv_status take_knots(pv_ctx *ctx, pv_arena *a, const pvi_expect *e, pvi_s
     pv_status s = pvi_schema_load(ctx, a, e->trained, &from);
     for (int64_t i = 0; s == PV_OK && i < from->count; i++) {
         const pvi_column *f = &from->column[i];
-        int64_t k = 0;
-        while (k < sc->count && strcmp(sc->column[k].name, f->name) != 0) k++;
-        if (f->knots == 0 || k == sc->count)
-            continue; /* another number of features tells of a column that is not there */
-        pvi_column *c = &sc->column[k];
+        int64_t k = i, tried = 0; /* mostly in the same order */
+        if (f->knots == 0) continue;
+        while (tried < sc->count && strcmp(sc->column[k % sc->count].name, f->name) != 0) k++, tried++;
+        if (tried == sc->count) continue; /* another number of features tells of a column that is not there */
+        pvi_column *c = &sc->column[k % sc->count];
         if (c->type != f->type || c->lo != f->lo || c->hi != f->hi ||
             (c->missing != f->missing && c->missing * f->missing == 0))
             return pvi_fail(ctx, PV_E_PARAM,

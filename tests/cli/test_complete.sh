@@ -22,6 +22,15 @@ completes 'privet train optimizer = p' pgd
 completes 'privet train privacy = ' off
 completes 'privet train --relation ' replace
 completes 'privet verify privet.b' privet.bash
+completes 'privet list optim' optimizer
+completes 'privet list pg' pgd
+completes 'privet help cert' certificate
+# A loss is trained by its own name, each setting is offered once, and `list` takes no files.
+check 'no glm' sh -c '! grep "model) values=" privet.bash | grep -qw glm'
+same 'settings offered twice' '' "$(sed -n 's/^    local settings="\(.*\)"$/\1/p' privet.bash | tr ' ' '\n' | sort | uniq -d)"
+completes 'privet train reg.l' reg.lambda=
+bash -c '. ./privet.bash; COMP_WORDS=(privet list priv); COMP_CWORD=2; _privet; printf "%s\n" "${COMPREPLY[@]}"' >answers
+check 'list is offered no files' sh -c '! grep -qxF privet.bash answers'
 
 # The manual page names every command, option and setting, and parses where there is a parser.
 ok man
