@@ -95,7 +95,8 @@ static pv_status evaluate(pv_model *m, pv_data *data, const pv_result *of, const
             m->ctx, PV_LOG_WARN,
             "these are the training rows: figures are too good, and `privet account` says what model and evaluation "
             "cost together");
-    if (s == PV_OK) s = pvi_run_matrix(plan, of ? &of->held : x, NULL, NULL, &r);
+    pvi_matrix held = of ? of->held : (pvi_matrix) { 0 };
+    if (s == PV_OK) s = pvi_run_matrix(plan, of ? &held : x, NULL, NULL, &r);
     if (s == PV_OK) s = write_json(m, r, json);
     if (s == PV_OK && certificate) s = take_certificate(r, certificate);
     if (s != PV_OK) {

@@ -74,7 +74,7 @@ static pv_status read_bytes(pv_ctx *ctx, pv_arena *a, const char *name, const vo
 /* What the counts of a stage say of the number of rows. */
 static void write_counted(pvi_jw *w, const pvi_cert *c)
 {
-    const pvi_cert_kind *k = pvi_cert_stage(c);
+    const pvi_cert_kind *k = pvi_cert_stage_of(c, pvi_kind_person_rows);
     if (!k) return;
     const pvi_rows_found f = pvi_person_rows_total(k->counts, k->n_counts, c->rows, c->unit_rows, k->noise_stddev);
     pvi_rows_found_write(w, &f);

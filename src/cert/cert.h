@@ -61,6 +61,8 @@ typedef struct pvi_cert {
 
 /* The release before the optimiser's; NULL: none.  How many releases are the optimiser's, and their events. */
 const pvi_cert_kind *pvi_cert_stage(const pvi_cert *c);
+/* The stage, where it is of this kind. */
+const pvi_cert_kind *pvi_cert_stage_of(const pvi_cert *c, const char *kind);
 /* The release of an evaluation; NULL: it is of a model that was trained. */
 const pvi_cert_kind *pvi_cert_evaluation(const pvi_cert *c);
 int64_t pvi_cert_asked(const pvi_cert *c);

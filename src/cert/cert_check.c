@@ -24,7 +24,8 @@
  *   (11) where the unit is a person, version 4: model and kinds of release have proofs for units of several rows,
  *        and settings do not say otherwise
  *   (12) a stage, one release of every unit before the optimiser's, stands first in the events, with the multiplier
- *        that `releases` says of it; (3) is about what follows.  A count of persons by their rows has clip_norm 1
+ *        that `releases` says of it; (3) is about what follows.  A count of persons by their rows has clip_norm 1,
+ *        one of the values of H columns sqrt(H)
  *   (13) an evaluation is one release of counts, as many as query_scores.c has for some number of classes, each of
  *        which noise may have made; its clip_norm is the bound of query_scores.c (1), whatever the model
  *
@@ -75,6 +76,12 @@ const pvi_cert_kind *pvi_cert_stage(const pvi_cert *c)
     return NULL;
 }
 
+const pvi_cert_kind *pvi_cert_stage_of(const pvi_cert *c, const char *kind)
+{
+    const pvi_cert_kind *k = pvi_cert_stage(c);
+    return k && strcmp(k->kind, kind) == 0 ? k : NULL;
+}
+
 const pvi_cert_kind *pvi_cert_evaluation(const pvi_cert *c)
 {
     const pvi_release_kind *kind = c->n_kinds == 1 && c->kinds[0].kind ? pvi_kind_named(c->kinds[0].kind) : NULL;
@@ -100,13 +107,16 @@ static pv_status check_stage(pv_ctx *ctx, const char *name, const pvi_cert *c)
 {
     const pvi_cert_kind *k = pvi_cert_stage(c);
     if (!k) return PV_OK;
-    if (c->version < PVI_CERT_PERSONS) return refuse(ctx, name, "persons are counted, and unit says there are none");
+    const bool persons = strcmp(k->kind, pvi_kind_person_rows) == 0;
+    const double norm = persons ? 1.0 : sqrt((double)pvi_column_values_columns(k->n_counts)); /* of a unit */
+    if (persons && c->version < PVI_CERT_PERSONS)
+        return refuse(ctx, name, "persons are counted, and unit says there are none");
     if (k->count != 1 || !pvi_cert_steps(c, c->events) || !near(c->events->sub->a, k->noise_multiplier))
-        return refuse(ctx, name, "the events do not begin with the count of persons that releases says");
+        return refuse(ctx, name, "the events do not begin with the counts that releases says");
     if (strcmp(c->mechanism, pv_mechanism_gaussian.head.name) != 0)
-        return refuse(ctx, name, "persons are counted beside a mechanism that no proof covers");
-    if (k->batch != (double)c->rows || !(k->clip_norm >= 1.0) || !near(k->clip_norm, 1.0))
-        return refuse(ctx, name, "a count of persons is of all of them, and of each once");
+        return refuse(ctx, name, "units are counted beside a mechanism that no proof covers");
+    if (k->batch != (double)c->rows || !(norm > 0.0) || !(k->clip_norm >= norm) || !near(k->clip_norm, norm))
+        return refuse(ctx, name, "a histogram is of all units, and of each once");
     return PV_OK;
 }
 

@@ -20,9 +20,9 @@
  *   (6)  the constants of a bound under further assumptions are those of the model and the penalty
  *   (7)  a list of numbers for layers has as many as the network has layers with weights; clipping norms of layers
  *        have the gradient's bound for their root of squares, or more where `clip` is below it
- *   (8)  persons were counted by their rows if data.person_rows_share says so, with noise by that share of the budget
- *        (plan/budget.c (4); equal up to 1e-5) and as many counts as rows could be; where data.person_rows is auto,
- *        rows_per_person is what the counts say (query/person_rows.c (2))
+ *   (8)  persons were counted by their rows if data.person_rows_share says so, values if data.knots_share does, with
+ *        noise by that share of the budget (plan/budget.c (4); equal up to 1e-5).  There are as many counts of persons
+ *        as rows could be; where data.person_rows is auto, rows_per_person is what they say (query/person_rows.c (2))
  * Rows compare nothing that a version does not have; `since` is the first that does. */
 #include "cert.h"
 
@@ -188,23 +188,27 @@ static const pvi_cert_kind *own_samples(const pvi_cert *c)
     return NULL;
 }
 
-/* (8) */
-ROW(person_rows)
+static bool likely_counts(const pvi_cert_kind *stage, const pvi_cert *c)
 {
-    const pvi_cert_kind *stage = pvi_cert_stage(c);
-    const double most = said ? (double)c->unit_rows : number(settings, "data.person_rows_most");
-    if (said && !same_number(said, (double)c->unit_rows)) return false;
-    if (!stage) return said != NULL;
     for (int64_t k = 0; k < stage->n_counts; k++) /* noise of 64 standard deviations is as good as never drawn */
         if (fabs((double)stage->counts[k]) > (double)c->rows + 64.0 * stage->noise_stddev + 1.0) return false;
-    return (double)stage->n_counts == most &&
-           (said || c->unit_rows == pvi_person_rows_cap(stage->counts, stage->n_counts, c->rows));
+    return true;
 }
 
 /* (8) */
-ROW(person_rows_share)
+ROW(person_rows)
 {
-    const pvi_cert_kind *stage = pvi_cert_stage(c);
+    const pvi_cert_kind *stage = pvi_cert_stage_of(c, pvi_kind_person_rows);
+    const double most = said ? (double)c->unit_rows : number(settings, "data.person_rows_most");
+    if (said && !same_number(said, (double)c->unit_rows)) return false;
+    if (!stage) return said != NULL;
+    return likely_counts(stage, c) && (double)stage->n_counts == most &&
+           (said || c->unit_rows == pvi_person_rows_cap(stage->counts, stage->n_counts, c->rows));
+}
+
+/* The noise of a stage is that of its share of the budget. */
+static bool noise_by_share(const pvi_cert_kind *stage, const pvi_cert *c, const pvi_json *settings, const pvi_json *said)
+{
     const double epsilon = number(settings, "budget.epsilon");
     double mu;
     pv_ctx *ctx;
@@ -213,6 +217,19 @@ ROW(person_rows_share)
     const pv_status s = pvi_gaussian_mu(ctx, c->relation, epsilon, c->delta, &mu);
     pv_ctx_free(ctx);
     return s == PV_OK && fabs(stage->noise_multiplier * sqrt(said->num) * mu - 1.0) <= 1e-5;
+}
+
+/* (8) */
+ROW(person_rows_share)
+{
+    return noise_by_share(pvi_cert_stage_of(c, pvi_kind_person_rows), c, settings, said);
+}
+
+/* (8) */
+ROW(knots_share)
+{
+    const pvi_cert_kind *stage = pvi_cert_stage_of(c, pvi_kind_column_values);
+    return (!stage || likely_counts(stage, c)) && noise_by_share(stage, c, settings, said);
 }
 
 static bool by_the_paper(const pvi_json *settings)
@@ -699,6 +716,7 @@ const pvi_said_twice pvi_cert_said_twice[] = {
     { "rows", "data.rows", 2, rows },
     { "rows_per_person", "data.person_rows", PVI_CERT_PERSONS, person_rows },
     { "releases", "data.person_rows_share", PVI_CERT_PERSONS, person_rows_share },
+    { "releases", "data.knots_share", 3, knots_share },
     { "persons", "data.persons", PVI_CERT_PERSONS, rows },
     { "row_norm", "data.row_norm", 2, row_norm },
     { "features", "data.features", 2, features },

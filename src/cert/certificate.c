@@ -316,7 +316,7 @@ static pv_status read_own(reader *r, const pvi_json *e, pvi_cert_kind *k)
 static pv_status read_counts(reader *r, const pvi_json *e, pvi_cert_kind *k)
 {
     const pvi_json *v = pvi_json_get(e, "counts");
-    if (!v || v->type != PVI_JARR || v->count < 1 || v->count > PVI_PERSON_ROWS_MOST)
+    if (!v || v->type != PVI_JARR || v->count < 1 || v->count > PVI_COUNTS_MOST)
         return wrong(r, v ? v : e, "counts", "a list of noisy counts");
     int64_t *counts = pv_arena_get(r->arena, (size_t)v->count * sizeof *counts);
     if (!counts) return pvi_nomem(r->ctx);

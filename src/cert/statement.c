@@ -152,12 +152,12 @@ static bool large_epsilon(const pvi_cert *c)
 
 static bool uncounted(const pvi_cert *c)
 {
-    return c->is_private && !pvi_cert_stage(c);
+    return c->is_private && !pvi_cert_stage_of(c, pvi_kind_person_rows);
 }
 
 static bool counted(const pvi_cert *c)
 {
-    return c->is_private && pvi_cert_stage(c);
+    return c->is_private && pvi_cert_stage_of(c, pvi_kind_person_rows);
 }
 
 static bool evaluated(const pvi_cert *c)

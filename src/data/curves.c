@@ -28,6 +28,7 @@
 #include "curves.h"
 #include "cells.h"
 #include "encode.h"
+#include "knots.h"
 
 enum { AUTO = 0, OFF = -1, LEAST = 2, MOST = 32, ALL = 700, FEW = 4 };
 
@@ -81,9 +82,12 @@ static pv_status take_knots(pv_ctx *ctx, pv_arena *a, const pvi_expect *e, pvi_s
     return s;
 }
 
-/* Rows without curves are scaled one by one, so that a weight's sign does not make a score monotone. */
-static pv_status refuse_monotone(pv_ctx *ctx, const pvi_expect *e, const pvi_schema *sc)
+/* What needs curves.  Rows without them are scaled one by one, so that a weight's sign does not make a score
+ * monotone. */
+static pv_status without_curves(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *e, const pvi_schema *sc)
 {
+    if (e->curves == PVI_CURVES_FIT && cfg->knots_share > 0.0)
+        return pvi_fail(ctx, PV_E_PARAM, "data.knots_share is for curves, and this run has none: leave it out");
     for (int64_t i = 0; i < sc->count && e->curves != PVI_CURVES_DECLARED; i++)
         if (sc->column[i].monotone)
             return pvi_fail(
@@ -103,13 +107,13 @@ pv_status pvi_curves_choose(pv_ctx *ctx, pv_arena *a, const pvi_data_cfg *cfg, c
     if (s != PV_OK) return s;
     const char *why = excluded(cfg, e);
     if (want > 0 && why) return pvi_fail(ctx, PV_E_PARAM, "data.curves=%s %s", cfg->curves, why);
-    if (!as_declared && (want == OFF || why || (want == AUTO && e->curves_asked))) return refuse_monotone(ctx, e, sc);
+    if (!as_declared && (want == OFF || why || (want == AUTO && e->curves_asked))) return without_curves(ctx, cfg, e, sc);
     for (int64_t i = 0; i < sc->count; i++) {
         pvi_column *c = &sc->column[i];
         c->curved = c->type == PVI_COL_NUMBER && !c->raw && !c->straight && (!as_declared || c->knots > 0);
         sc->curved += c->curved;
     }
-    return sc->curved ? PV_OK : refuse_monotone(ctx, e, sc);
+    return sc->curved ? PV_OK : without_curves(ctx, cfg, e, sc);
 }
 
 /* Is the label a number?  Its clipped gradients are noisier in proportion than those of classes. */
@@ -120,10 +124,11 @@ static bool real_label(const pvi_schema *sc, const pvi_expect *e)
 
 static int64_t knots_by_rule(const pvi_schema *sc, const pvi_expect *e, double n) /* (5) */
 {
+    const double part = sc->knots.share > 0.0 && !real_label(sc, e) ? 0.5 : 1.0; /* knots.c (4) */
     const double less = !real_label(sc, e) ? 1.0
                         : e->small_clip    ? 2.0
                                            : 20.0,
-                 k = floor(0.4 * pow(n * e->epsilon / less, 0.4)),
+                 k = floor(part * 0.4 * pow(n * e->epsilon / less, 0.4)),
                  each = fmax((double)FEW, floor((double)ALL / (double)sc->curved));
     return (int64_t)fmax(LEAST, fmin(fmin(k, MOST), each));
 }
@@ -140,20 +145,20 @@ static double off_scale(const pvi_column *c, double q)
     return c->scale == PVI_SCALE_LOG ? exp(q) : c->scale == PVI_SCALE_SYMLOG ? copysign(s * expm1(fabs(q)), q) : q;
 }
 
-static float place(const pvi_column *c, double v)
+float pvi_curves_at(const pvi_column *c, double v)
 {
     return (float)pvi_encode_feature(c, v, 0.0);
 }
 
 /* Those that are different numbers where values are floats; the bounds are. */
-static void spread_knots(pvi_column *c, int64_t k)
+void pvi_curves_spread(pvi_column *c, int64_t k)
 {
     const double from = on_scale(c, c->lo), to = on_scale(c, c->hi);
     c->knots = 0;
     c->knot[c->knots++] = c->lo;
     for (int64_t j = 1; j < k - 1; j++) {
         const double v = off_scale(c, from + (to - from) * (double)j / (double)(k - 1));
-        if (place(c, v) > place(c, c->knot[c->knots - 1]) && place(c, v) < 1.0f) c->knot[c->knots++] = v;
+        if (pvi_curves_at(c, v) > pvi_curves_at(c, c->knot[c->knots - 1]) && pvi_curves_at(c, v) < 1.0f) c->knot[c->knots++] = v;
     }
     c->knot[c->knots++] = c->hi;
 }
@@ -182,6 +187,8 @@ pv_status pvi_curves_place(pv_ctx *ctx, pv_arena *a, const pvi_data_cfg *cfg, co
     int64_t want = OFF, first = 0;
     const pv_status s = e->curves == PVI_CURVES_FIT ? asked(ctx, cfg, &want) : PV_OK;
     if (s != PV_OK || !sc->curved) return s;
+    const pv_status paid = pvi_knots_share(ctx, cfg, e, real_label(sc, e) ? n / 2.0 : n, want == AUTO, sc);
+    if (paid != PV_OK) return paid;
     const int64_t rule = knots_by_rule(sc, e, n), k = want > 0 ? want : rule;
     if (e->curves == PVI_CURVES_FIT) say_knots(ctx, sc, want, rule, n);
     for (int64_t i = 0; i < sc->count; i++) {
@@ -190,7 +197,7 @@ pv_status pvi_curves_place(pv_ctx *ctx, pv_arena *a, const pvi_data_cfg *cfg, co
         if (c->curved && c->knots == 0) {
             c->knot = pv_arena_f64(a, k);
             if (!c->knot) return pvi_nomem(ctx);
-            spread_knots(c, k);
+            pvi_curves_spread(c, k);
         }
         if (c->type == PVI_COL_CATEGORY) first += c->words.codes;
         else if (c->curved) first += c->knots + (c->missing != PVI_MISSING_ERROR);
@@ -290,7 +297,7 @@ static void put_cells(const expansion *e, int64_t r, const float *base, int thre
     uint16_t *at = (uint16_t *)(void *)(v + e->pieces);
     (void)thread;
     record[PVI_CELLS_LABEL] = e->to->y[r];
-    record[PVI_CELLS_NORM] = e->norm;
+    record[PVI_CELLS_NORM] = e->to->norm[r];
     for (int64_t k = 0; k < e->pieces; k++) {
         const piece *p = &e->piece[k];
         int32_t idx[2] = { p->to };
@@ -310,8 +317,8 @@ static void expand_block(void *arg, int64_t task, int thread)
     const expansion *e = arg;
     const int64_t end = (task + 1) * BLOCK < e->from->stored ? (task + 1) * BLOCK : e->from->stored;
     for (int64_t r = task * BLOCK; r < end; r++) {
+        if (e->to->norm[r] >= 0.0f) e->to->norm[r] = e->norm; /* else it adds nothing, and stays so */
         e->put(e, r, base_row(e, r, e->room + thread * e->base), thread);
-        e->to->norm[r] = e->norm;
     }
 }
 
@@ -351,7 +358,7 @@ static pv_status cut(expansion *e, pv_arena *a, const pvi_schema *sc)
         if (!c->curved) continue;
         float *at = pv_arena_get(a, sizeof *at * (size_t)c->knots);
         if (!at) return PV_E_NOMEM;
-        for (int64_t k = 0; k < c->knots; k++) at[k] = place(c, c->knot[k]);
+        for (int64_t k = 0; k < c->knots; k++) at[k] = pvi_curves_at(c, c->knot[k]);
         p->at = at;
         for (int32_t part = 0, k = 0; part <= PARTS; p->from[part++] = (uint16_t)k)
             while (k < c->knots - 1 && at[k + 1] <= (float)part / PARTS) k++;
@@ -383,7 +390,12 @@ static pv_status make_rows(expansion *e, pvi_matrix *m, pvi_matrix *old, size_t 
     return s;
 }
 
-pv_status pvi_curves_expand(const pvi_data_cfg *cfg, const pvi_expect *expect, const pvi_schema *sc, pvi_matrix *m)
+bool pvi_curves_dense(const pvi_data_cfg *cfg, const pvi_schema *sc)
+{
+    return cfg->layout == PVI_LAYOUT_DENSE || (cfg->layout == PVI_LAYOUT_AUTO && sc->wide <= PVI_DENSE_FEATURES);
+}
+
+pv_status pvi_curves_expand(const pvi_data_cfg *cfg, bool whole, const pvi_schema *sc, pvi_matrix *m)
 {
     expansion e = { .base = sc->features, .features = sc->wide, .norm = row_bound(cfg, sc), .put = put_count };
     const int64_t threads = pvi_threads(m->ctx);
@@ -391,9 +403,8 @@ pv_status pvi_curves_expand(const pvi_data_cfg *cfg, const pvi_expect *expect, c
     pv_arena *a = pvi_arena_create(m->ctx);
     if (!a) return pvi_nomem(m->ctx);
     pv_status s = cut(&e, a, sc);
-    if (cfg->layout == PVI_LAYOUT_DENSE || (cfg->layout == PVI_LAYOUT_AUTO && sc->wide <= PVI_DENSE_FEATURES))
-        e.put = put_dense;
-    if (e.put == put_dense && cfg->layout == PVI_LAYOUT_AUTO && !expect->whole &&
+    if (pvi_curves_dense(cfg, sc)) e.put = put_dense;
+    if (e.put == put_dense && cfg->layout == PVI_LAYOUT_AUTO && !whole &&
         pvi_cells_fit(sc->wide, m->domain.unit_rows))
         e.put = put_cells;
     e.room = pv_arena_get(a, sizeof *e.room * (size_t)(e.base * threads));
@@ -419,11 +430,11 @@ static void ramps_of(const pvi_column *c, pvi_ramp *r)
     const bool absent = c->missing != PVI_MISSING_ERROR;
     const int64_t k = c->knots;
     for (int64_t j = 0; j < k; j++) {
-        const double at = place(c, c->knot[j]),
-                     before = j        ? place(c, c->knot[j - 1])
+        const double at = pvi_curves_at(c, c->knot[j]),
+                     before = j        ? pvi_curves_at(c, c->knot[j - 1])
                               : absent ? -0.75
                                        : -2.0,
-                     after = j < k - 1 ? place(c, c->knot[j + 1]) : -2.0;
+                     after = j < k - 1 ? pvi_curves_at(c, c->knot[j + 1]) : -2.0;
         r[j] = (pvi_ramp) { c->first,
                             { before, after },
                             { j        ? 1.0 / (at - before)

@@ -1,6 +1,7 @@
 /* load.c - the data.* settings, and one load from path to matrix. */
 #include "data.h"
 #include "curves.h"
+#include "knots.h"
 #include "reader.h"
 
 #define AT(field) offsetof(pvi_data_cfg, field)
@@ -62,6 +63,10 @@ const pv_param pvi_data_params[] = {
       "G, groups of channels normalized to mean 0 and variance 1 within each row; 0: none", NULL },
     { "curves", PV_STR, AT(curves), 0, 0, 0, true,
       "a curve for each number of a table with a schema: off, so many knots, or auto: by units and epsilon", "auto" },
+    { "knots_share", PV_F64, AT(knots_share), PV_AUTO, 0, 0.9, true,
+      "share of the budget for noisy histograms of all numbers, by which knots of curves are placed; auto: 0.02 where "
+      "units and epsilon make it worth that, else 0",
+      NULL },
     { "person", PV_STR, AT(person), 0, 0, 0, true,
       "column that says whose row it is, by name, or by number in a table without a schema", NULL },
     { "person_file", PV_STR, AT(person_file), 0, 0, 0, false, "file that says whose row it is, a line for every row",
@@ -329,7 +334,11 @@ static pv_status make_curves(struct pv_load *job, pvi_matrix *m)
     pvi_schema *sc = job->declared;
     if (!sc->curved) return PV_OK;
     const pv_status s = pvi_curves_place(job->ctx, job->arena, job->cfg, job->expect, (double)m->domain.n, sc);
-    return s == PV_OK ? pvi_curves_expand(job->cfg, job->expect, sc, m) : s;
+    if (s != PV_OK || sc->knots.share == 0.0)
+        return s == PV_OK ? pvi_curves_expand(job->cfg, job->expect->whole, sc, m) : s;
+    const pv_status waits = pvi_late_open(job->arena, job->cfg, job->expect->whole, sc, m);
+    if (waits == PV_OK) job->arena = NULL; /* the matrix has it now */
+    return waits;
 }
 
 pv_status pvi_hand_over(struct pv_load *job, const char *text, size_t len)
@@ -454,7 +463,8 @@ void pvi_data_elsewhere(pvi_data_cfg *cfg, const char *path)
     if (cfg->labels && !strchr(cfg->labels, ',')) cfg->labels = NULL; /* a file, no list */
 }
 
-pv_status pvi_curves_features(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *e, double n, int64_t *features)
+pv_status pvi_curves_features(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *e, double n, int64_t *features,
+                              pvi_knots_ask *knots)
 {
     pvi_schema *sc;
     if (!cfg->schema || !*cfg->schema) return PV_OK;
@@ -463,7 +473,7 @@ pv_status pvi_curves_features(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_ex
     pv_status s = pvi_schema_load(ctx, a, cfg->schema, &sc);
     if (s == PV_OK) s = pvi_curves_choose(ctx, a, cfg, e, sc);
     if (s == PV_OK) s = pvi_curves_place(ctx, a, cfg, e, n, sc);
-    if (s == PV_OK && sc->curved) *features = sc->wide;
+    if (s == PV_OK && sc->curved) *features = sc->wide, *knots = sc->knots;
     pvi_arena_free(a);
     return s;
 }

@@ -34,6 +34,7 @@ typedef struct pvi_data_cfg {
     double person_rows_share; /* of the budget, for a histogram of rows per person; NAN: by the plan           */
     int64_t persons;          /* n, declared; PV_AUTO_I64: counted                                              */
     const char *curves;       /* "auto", "off", or knots of each number of a table                             */
+    double knots_share;       /* of the budget, for histograms of values by which knots stand; NAN: by a rule    */
     const char *key_path;     /* secret that keys the digest; NULL: the user's own, made on first use            */
 } pvi_data_cfg;
 extern const pv_param pvi_data_params[];
@@ -55,6 +56,7 @@ typedef struct pvi_expect {
     const char *trained;  /* PVI_CURVES_DECLARED: the schema that has the knots, as the model keeps it; may be NULL */
     double epsilon;       /* PVI_CURVES_FIT: the budget, infinite without one                          */
     bool small_clip;      /* PVI_CURVES_FIT: gradients of real labels will be clipped well below their range */
+    bool may_pay;         /* PVI_CURVES_FIT: knots may be paid for where nobody said a share               */
     bool keep_persons;    /* training: ids of the persons are kept while the run lasts, to look for them elsewhere  */
     const uint8_t *owner_key; /* eval: rows stay as they are, with ids under this key of PVI_SHORT_KEY bytes; NULL */
     const struct pvi_piece *piece; /* predict: rows go there, as many at a time as are read; NULL: all at the end */
@@ -69,6 +71,14 @@ enum { PVI_CURVES_NONE, PVI_CURVES_DECLARED, PVI_CURVES_FIT };
 typedef struct pvi_shape {
     int64_t height, width, channels;
 } pvi_shape;
+
+/* Histograms of values that are to be released before knots stand (knots.c). */
+typedef struct pvi_knots_ask {
+    double share;    /* of the budget; 0: none */
+    int64_t columns; /* histograms */
+} pvi_knots_ask;
+enum { PVI_KNOT_BINS = 128, PVI_KNOT_COLUMNS = 256 };
+struct pvi_late; /* knots.h: rows that wait for their knots */
 
 typedef struct pvi_id { /* keyed hash of whoever owns a row (persons.c (1)) */
     uint64_t hi, lo;
@@ -89,6 +99,9 @@ typedef struct pvi_matrix { /* owned by whoever loaded it: pvi_matrix_free      
     uint8_t *byte; /* pixels, ld of them a row                                                    */
     uint8_t *cell; /* rows of curves: records of `cells` cells, the first `hats` of them curves (cells.c)   */
     int64_t cells, hats;
+    struct pvi_late *late; /* x or CSR are rows of one feature a number, their curves to be made; NULL: as a model
+                              sees them */
+    pvi_knots_ask knots;
     size_t line; /* bytes of a record */
     float level[256];
     float *y, *norm;
@@ -158,7 +171,14 @@ pv_status pvi_data_ownerless(pv_ctx *ctx, const pvi_data_cfg *cfg); /* refuses s
 /* The same declaration for rows from elsewhere: neither their number nor files beside the first rows, with labels or
  * ids, belong to these. */
 void pvi_data_elsewhere(pvi_data_cfg *cfg, const char *path);
-pv_status pvi_curves_features(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *e, double n, int64_t *features);
+/* Knots by a release (knots.c): the bin of value x in histogram `column`, -1: none; where rows have that value; then
+ * its counts, columns times PVI_KNOT_BINS of them, and the rows as a model sees them. */
+int64_t pvi_late_bin(const struct pvi_late *l, int64_t column, float x);
+int32_t pvi_late_feature(const struct pvi_late *l, int64_t column);
+bool pvi_late_sparse(const struct pvi_late *l); /* will they be CSR? */
+pv_status pvi_late_encode(pvi_matrix *m, const int64_t *count, double stddev);
+pv_status pvi_curves_features(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect *e, double n, int64_t *features,
+                              pvi_knots_ask *knots);
 /* Feature j of rows with curves is min(a, b, 1), at least 0, with a = (x[from] - at[0]) slope[0] and b the same of
  * the second, x the row of one feature a number in which a missing one is -1: for programs that have no knots. */
 typedef struct pvi_ramp {

@@ -14,6 +14,7 @@
  *
  * Images for a model that takes bytes stay bytes, a quarter of the memory: the values are the same.  Images may be
  * transformed row by row on the way in (scatter.c); the rows are then dense. */
+#include "knots.h"
 #include "reader.h"
 
 #include <sys/mman.h>
@@ -516,6 +517,7 @@ void pvi_matrix_free(pvi_matrix *m)
     pvi_free(m->ctx, m->start);
     pvi_free(m->ctx, m->owner);
     pvi_wipe(m->owner_key, sizeof m->owner_key);
+    pvi_late_free(m->late);
     pvi_free(m->ctx, m);
 }
 
@@ -635,7 +637,8 @@ void pvi_matrix_old_free(pvi_matrix *old)
 
 void pvi_matrix_offer(pvi_matrix *m)
 {
-    if (m->x && m->ld <= m->domain.p && m->room / m->domain.p >= m->stored) m->spare = (float *)(uintptr_t)m->x;
+    if (m->late) m->late->offered = true;
+    else if (m->x && m->ld <= m->domain.p && m->room / m->domain.p >= m->stored) m->spare = (float *)(uintptr_t)m->x;
 }
 
 pv_rows pvi_matrix_rows(const pvi_matrix *m, int64_t first, int64_t count)

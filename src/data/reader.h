@@ -121,6 +121,7 @@ typedef struct pvi_column {
     int64_t scale;   /* PVI_SCALE_*: where knots stand                                                */
     int64_t knots;   /* 0: not declared, and not yet chosen                                           */
     double *knot;
+    bool placed; /* a released histogram says where its knots stand (knots.c)                          */
     int32_t wide; /* the first of its features among those of curves                                  */
 } pvi_column;
 enum { PVI_SCALE_LINEAR, PVI_SCALE_LOG, PVI_SCALE_SYMLOG };
@@ -140,6 +141,7 @@ struct pvi_schema {
     int64_t person_rows;            /* K that it declares; PV_AUTO_I64: none                             */
     pvi_column *column;
     int64_t curved, wide; /* columns with a curve; features when those are hats                          */
+    pvi_knots_ask knots;  /* what is to be released before the knots stand                                */
 };
 /* `text` is a file name, or the JSON itself when it starts with '{'.  Lives in the arena. */
 pv_status pvi_schema_load(pv_ctx *ctx, pv_arena *a, const char *text, pvi_schema **out);

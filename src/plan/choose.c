@@ -166,6 +166,8 @@ void pvi_plan_curves(const pv_plan *plan, pvi_expect *e)
     e->curves_asked = optimizer && optimizer->needs & PV_HESSIAN; /* whose cost is that of weights squared */
     e->whole = optimizer && optimizer->ask[0].query->evaluate;
     e->small_clip = pvi_auto_formulas(plan);
+    const bool by_rows = plan->s.unit_weight == PV_UNIT_ROWS || plan->s.data.person_rows_share > 0.0;
+    e->may_pay = e->small_clip && !by_rows && isnan(plan->s.noise_multiplier) && isnan(plan->s.holdout_share);
     e->epsilon = plan->s.privacy == PVI_PRIVACY_ON ? plan->s.epsilon : INFINITY;
 }
 

@@ -95,6 +95,8 @@ typedef struct pvi_job {
     pvi_release release[PVI_RELEASES]; /* by the optimiser's asks, then the stage; up to `releases`, where `asked` */
     int releases;
     pv_planned planned[PVI_RELEASES]; /* what the optimiser knows of them                                    */
+    pvi_knots_ask knots;              /* histograms that a stage releases; share 0: none                      */
+    const struct pvi_late *late;      /* rows that wait for that release; NULL: none                          */
     double stage_share;               /* of the budget; 0: there is no stage                                  */
     double stage_multiplier;          /* of its noise                                                         */
     double noise_multiplier;

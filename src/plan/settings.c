@@ -355,8 +355,9 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     if (job && job->dom.unit_rows) {
         const bool chosen = job->cap_open && job->stage_share > 0.0;    /* by a release */
         s.data.person_rows = chosen ? PV_AUTO_I64 : job->dom.unit_rows; /* a schema may have it */
-        s.data.person_rows_share = job->stage_share;
+        s.data.person_rows_share = job->knots.share > 0.0 ? 0.0 : job->stage_share;
     }
+    if (job) s.data.knots_share = job->knots.share;
     write_rows(pvi_data_params, &s.data, "data.", with_paths, &w);
     if (job) {
         write_rows(job->model.named->params, job->model.named_cfg, "model.", true, &w);

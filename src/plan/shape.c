@@ -63,7 +63,7 @@ static pv_status shape_from_settings(pvi_job *j)
     pvi_expect e = { .classes = labels.classes };
     pvi_plan_curves(j->plan, &e);
     const pv_status curves =
-        pvi_curves_features(j->ctx, c, &e, (double)(by_person ? c->persons : c->rows), &features);
+        pvi_curves_features(j->ctx, c, &e, (double)(by_person ? c->persons : c->rows), &features, &j->knots);
     if (curves != PV_OK) return curves;
     j->dom = (pv_domain) { .n = by_person ? c->persons : c->rows,
                            .p = features + (c->bias != 0.0),
@@ -140,6 +140,8 @@ pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m)
         j->dom = m->domain;
         j->features_measured = m->features_measured;
         j->cap_open = m->cap_open;
+        j->knots = m->knots;
+        j->late = m->late;
         note_image(j, &m->pixels);
     } else if ((s = shape_from_settings(j)) != PV_OK) {
         return s;
@@ -159,7 +161,7 @@ pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m)
     j->prob.outputs = j->model.ops->outputs(j->model.cfg, &j->dom);
     j->prob.props = pvi_model_props(&j->model);
     if (j->prob.set) j->prob.props |= j->prob.set->props & (PV_COMPACT | PV_LMO);
-    bool sparse = m && m->ptr;
+    bool sparse = m && (m->late ? pvi_late_sparse(m->late) : m->ptr != NULL);
     if (!m && (s = pvi_data_is_sparse(j->ctx, &j->plan->s.data, j->dom.p, &sparse)) != PV_OK) return s;
     j->sparse = j->model.ops->grid_sum && sparse;
     s = open_set(j);

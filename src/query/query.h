@@ -25,8 +25,13 @@ typedef struct pvi_bins {
     const void *arg; /* of place */
 } pvi_bins;
 /* Persons by how many rows they have, 1 .. most (person_rows.c); what a released histogram says. */
-enum { PVI_PERSON_ROWS_MOST = 1024 };
+enum { PVI_PERSON_ROWS_MOST = 1024, PVI_COUNTS_MOST = 1 << 15 };
 pvi_bins pvi_person_rows_bins(int64_t most);
+extern const char pvi_kind_person_rows[], pvi_kind_column_values[]; /* names of kinds of release */
+/* Values of the numbers of a table (column_values.c); late NULL: only planned. */
+struct pvi_late;
+pvi_bins pvi_column_values_bins(const struct pvi_late *late, int64_t columns);
+int64_t pvi_column_values_columns(int64_t counts); /* that so many counts are of; 0: of none */
 int64_t pvi_person_rows_cap(const int64_t *count, int64_t bins, int64_t persons);
 typedef struct pvi_rows_found {
     double rows, error; /* how many rows there are with at most K of a person, and its standard error */

@@ -36,6 +36,7 @@ static const pvi_sampler_ops *const sampled[] = { &pvi_full, &pvi_poisson, &pvi_
 static const pvi_sampler_ops *const independent[] = { &pvi_full, &pvi_poisson, &pvi_fixed, NULL };
 static const pvi_sampler_ops *const everyone[] = { &pvi_full, NULL };
 static const pvi_sampler_ops *const one[] = { &pvi_one, NULL };
+const char pvi_kind_person_rows[] = "rows of a person", pvi_kind_column_values[] = "values of columns";
 const pvi_release_kind pvi_release_kinds[] = {
     { "gradient", &pvi_query_gradient, &pv_mechanism_gaussian, sampled, true, NULL,
       "query_gradient.c, release.c (2), mech_gaussian.c (1)", false },
@@ -53,9 +54,11 @@ const pvi_release_kind pvi_release_kinds[] = {
     { "Hessian", &pvi_query_curvature, &pv_mechanism_gaussian, independent, false,
       "draws two independent samples a step: sampler=poisson or sampler=fixed would do",
       "query_curvature.c, release.c (2), mech_gaussian.c (1)", false },
-    { "rows of a person", &pvi_query_histogram, &pv_mechanism_gaussian, everyone, false,
+    { pvi_kind_person_rows, &pvi_query_histogram, &pv_mechanism_gaussian, everyone, false,
       "counts every person once: leave the sampler out", "query_histogram.c, release.c (2), (5), mech_gaussian.c (1)",
       true },
+    { pvi_kind_column_values, &pvi_query_histogram, &pv_mechanism_gaussian, everyone, false,
+      "counts every unit once: leave the sampler out", "column_values.c, query_histogram.c, release.c (2), (5)", true },
     { "scores by class", &pvi_query_scores, &pv_mechanism_gaussian, everyone, false,
       "counts every unit once: leave the sampler out", "query_scores.c, release.c (2), mech_gaussian.c (1)", false },
     { 0 },

@@ -58,7 +58,8 @@ static pv_status reference_run(const pvi_job *j, const pvi_matrix *m, const char
     pv_result *r = NULL;
     int64_t d;
     pv_status s = reference_plan(j->plan, radius, &p);
-    if (s == PV_OK) s = pvi_run_matrix(p, m, NULL, NULL, &r);
+    pvi_matrix same = *m; /* its rows */
+    if (s == PV_OK) s = pvi_run_matrix(p, &same, NULL, NULL, &r);
     if (s == PV_OK) s = pv_result_weights(r, w, j->prob.d, &d);
     pv_result_free(r);
     pv_plan_free(p);

@@ -73,6 +73,10 @@ pv_status pvi_hold_out(const pv_plan *plan, pvi_matrix *m, pvi_matrix *train, pv
     if (s->data.rows != PV_AUTO_I64 || s->data.persons != PV_AUTO_I64)
         return pvi_fail(plan->ctx, PV_E_PARAM,
                         "run.holdout_share: data.rows and data.persons would be of all rows: leave them out");
+    if (m->late)
+        return pvi_fail(plan->ctx, PV_E_PARAM,
+                        "run.holdout_share and data.knots_share: rows to be held out have no knots yet: leave one of "
+                        "them out");
     if (s->holdout || s->apart)
         return pvi_fail(plan->ctx, PV_E_PARAM,
                         "run.holdout_share holds rows out: leave run.holdout and run.apart out");

@@ -60,6 +60,14 @@ static bool some(const pvi_job *j, int k)
 
 /* ---- making one ---------------------------------------------------------------------------------------------- */
 
+pv_status pvi_oracle_rows(pv_oracle *o)
+{
+    PVI_REQUIRE(o->m->late || !o->job->sparse || o->m->ptr);
+    for (int i = 0; i < o->lanes; i++)
+        if (!(o->room[i] = pv_arena_get(o->arena, pvi_matrix_room(o->m, o->room_units)))) return pvi_nomem(o->ctx);
+    return PV_OK;
+}
+
 static pv_status create_lanes(pv_oracle *o, int64_t length, size_t scratch)
 {
     o->lanes = pvi_threads(o->ctx);
@@ -70,10 +78,9 @@ static pv_status create_lanes(pv_oracle *o, int64_t length, size_t scratch)
         l->g = pv_arena_get(o->arena, (size_t)length * sizeof *l->g);
         l->sum = pv_arena_get(o->arena, (size_t)length * sizeof *l->sum);
         l->scratch = pv_arena_get(o->arena, scratch);
-        o->room[i] = pv_arena_get(o->arena, pvi_matrix_room(o->m, o->room_units));
-        if (!l->g || !l->sum || !l->scratch || !o->room[i]) return pvi_nomem(o->ctx);
+        if (!l->g || !l->sum || !l->scratch) return pvi_nomem(o->ctx);
     }
-    return o->lane && o->room ? PV_OK : pvi_nomem(o->ctx);
+    return o->lane && o->room ? pvi_oracle_rows(o) : pvi_nomem(o->ctx);
 }
 
 static void split_units(pv_oracle *o, int k)
@@ -131,7 +138,7 @@ pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng
     PVI_REQUIRE(m->domain.unit_rows == job->dom.unit_rows && !m->start == !m->domain.unit_rows);
     PVI_REQUIRE(!m->start || job->model.ops->props & PV_UNITS);
     PVI_REQUIRE(!m->byte || job->model.ops->props & PV_PIXELS);
-    PVI_REQUIRE(!job->sparse || m->ptr); /* what one unit's rounding adds was planned for rows like these */
+    PVI_REQUIRE(!job->sparse || m->ptr || m->late); /* what one unit's rounding adds was planned for rows like these */
     for (int k = 0; job->private_run && k < PVI_RELEASES; k++) {
         const pv_noise *n = &job->release[k].noise;
         PVI_REQUIRE(!some(job, k) || (!n->off && n->sensitivity > 0.0 && n->scale >= n->multiplier * n->sensitivity));

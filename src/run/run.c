@@ -107,7 +107,7 @@ static pv_status fill_file(pv_result *r, const pvi_job *j, const pvi_matrix *m)
     r->file.schema = m->schema_json ? pvi_arena_strdup(r->arena, m->schema_json, strlen(m->schema_json)) : NULL;
     r->file.class_names = names;
     r->file.domain = m->domain;
-    r->file.domain.unit_rows = r->rows.cap;
+    r->file.domain.unit_rows = r->stage.rows.cap;
     const bool lost = !r->file.settings || (m->schema_json && !r->file.schema) || (m->class_names && !names);
     return lost ? pvi_nomem(r->ctx) : PV_OK;
 }
@@ -138,7 +138,7 @@ static pvi_cert_kind kind_of(const pv_result *of, const pvi_job *j, const pv_ora
     pvi_cert_kind kind = { .kind = r->kind->name, .count = pvi_oracle_count(o, k) };
     if (r->q.ops->counts) kind.counts = of->released, kind.n_counts = r->q.values;
     if (!r->q.ops->own_batch && !r->kind->stage) return kind;
-    if (r->kind->stage) kind.counts = of->rows.count, kind.n_counts = of->rows.bins;
+    if (r->kind->stage) kind.counts = of->stage.count, kind.n_counts = of->stage.n;
     kind.batch = r->batch;
     kind.clip_norm = r->q.bound.absent;
     kind.replace_change = r->q.bound.other;
@@ -170,7 +170,7 @@ static pv_status fill_certificate(pv_result *r, const pvi_job *j, const pvi_matr
     r->cert = (pvi_cert) {
         .version = j->dom.unit_rows ? PVI_CERT_PERSONS : PVI_CERT_VERSION,
         .unit = j->dom.unit_rows ? "person" : NULL,
-        .unit_rows = r->rows.cap,
+        .unit_rows = r->stage.rows.cap,
         .why_not = why_not_private(j, rng),
         .model = j->model.named->name,
         .optimizer = j->opt->head.name,
@@ -307,9 +307,10 @@ static pv_status loop(pv_result *r, const pvi_job *j, const pvi_origins *of, pv_
     return r->measures ? pvi_measures_end(r->measures, r->steps, w) : PV_OK;
 }
 
-static pv_status run_job(pv_result *r, const pvi_job *j, const pvi_matrix *m, pv_rng *rng, pvi_tap tap,
+static pv_status run_job(pv_result *r, const pvi_job *j, pvi_matrix *m, pv_rng *rng, pvi_tap tap,
                          void *tap_user)
 {
+    const bool late = m->late != NULL;
     pv_oracle *o = NULL;
     pvi_origins of;
     double *w = pv_arena_f64(r->arena, j->prob.d);
@@ -317,8 +318,9 @@ static pv_status run_job(pv_result *r, const pvi_job *j, const pvi_matrix *m, pv
 
     if (s == PV_OK) s = pvi_monotone_open(j, m, r->arena, &of);
     if (s == PV_OK) s = pvi_oracle_create(j, m, rng, tap, tap_user, &o);
-    if (s == PV_OK) s = pvi_measures_create(j, m, r->arena, &r->measures);
-    if (s == PV_OK) s = pvi_row_counts(j, o, r->arena, &r->rows);
+    if (s == PV_OK) s = late ? pvi_measures_check(j) : pvi_measures_create(j, m, r->arena, &r->measures);
+    if (s == PV_OK) s = pvi_stage_run(j, o, m, r->arena, &r->stage);
+    if (s == PV_OK && late) s = pvi_measures_create(j, m, r->arena, &r->measures); /* of rows as they are now */
     if (s == PV_OK) s = loop(r, j, &of, o, w);
     if (s == PV_OK && !pvi_oracle_spent_all(o))
         s = pvi_fail(r->ctx, PV_E_PLAN, "optimizer=%s made fewer releases than it planned", j->opt->head.name);
@@ -341,7 +343,7 @@ pv_status pvi_plan_rng(const pv_plan *plan, pv_rng **out)
     return pvi_rng_create_test(plan->ctx, (uint64_t)plan->s.seed, out);
 }
 
-pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *tap_user, pv_result **out)
+pv_status pvi_run_matrix(pv_plan *plan, pvi_matrix *m, pvi_tap tap, void *tap_user, pv_result **out)
 {
     pvi_job *job = NULL;
     pv_rng *rng = NULL;
@@ -475,7 +477,7 @@ pv_status pv_result_summary(const pv_result *r, char **json)
     pvi_jw_str(&w, "model", c->model);
     pvi_jw_str(&w, "optimizer", c->optimizer);
     pvi_units_write(&w, c->rows, c->unit_rows, true);
-    pvi_row_counts_write(&r->rows, &w);
+    pvi_row_counts_write(&r->stage.rows, &w);
     pvi_jw_i64(&w, "parameters", r->file.d);
     pvi_jw_i64(&w, "steps", r->steps);
     pvi_jw_i64(&w, "queries", c->queries);

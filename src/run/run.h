@@ -18,6 +18,7 @@ typedef void (*pvi_tap)(void *user, const pvi_seen *seen, double *drawn);
 pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng, pvi_tap tap, void *tap_user,
                             pv_oracle **out);
 void pvi_oracle_free(pv_oracle *o);
+pv_status pvi_oracle_rows(pv_oracle *o); /* room for them as they are stored, now */
 void pvi_oracle_cap(pv_oracle *o, int64_t rows); /* from now on no unit has more rows than that */
 bool pvi_oracle_spent_all(const pv_oracle *o);
 double pvi_oracle_fraction(const pv_oracle *o);
@@ -78,13 +79,20 @@ void pvi_measures_write(const pvi_measures *x, pvi_jw *w);
 /* Where bounds and values are from, by the schema's own word (sources.c): a sentence; NULL: it does not say. */
 pv_status pvi_sources_say(pv_ctx *ctx, pv_arena *a, const char *schema, const char **out);
 
-/* ---- rows per person, counted with noise (row_counts.c) ------------------------------------------------- */
+/* ---- a stage before the optimiser (stage_run.c, row_counts.c) --------------------------------------------- */
 typedef struct pvi_row_count {
-    int64_t cap;          /* K: as planned, or as the counts say; 0: a unit is a row                        */
-    int64_t *count, bins; /* persons with 1, 2, ... rows; NULL: not asked for                               */
+    int64_t cap; /* K: as planned, or as the counts say; 0: a unit is a row                        */
+    bool known;  /* rows were counted                                                              */
     pvi_rows_found found;
 } pvi_row_count;
-pv_status pvi_row_counts(const pvi_job *j, pv_oracle *o, pv_arena *a, pvi_row_count *out);
+typedef struct pvi_stage_found { /* what a stage released, as whole numbers */
+    int64_t *count, n;           /* NULL: there was none */
+    double stddev;
+    pvi_row_count rows;
+} pvi_stage_found;
+/* Releases it, and does what follows: how many rows of a person count, or which knots the curves of m have. */
+pv_status pvi_stage_run(const pvi_job *j, pv_oracle *o, pvi_matrix *m, pv_arena *a, pvi_stage_found *out);
+pvi_row_count pvi_row_counts(const pvi_job *j, pv_oracle *o, const pvi_stage_found *f);
 void pvi_row_counts_write(const pvi_row_count *c, pvi_jw *w); /* into an open object */
 
 /* ---- where it starts (start_weights.c) ------------------------------------------------------------------ */
@@ -101,7 +109,7 @@ struct pv_result {
     int64_t steps;
     pv_cost cost;
     double draws_epsilon; /* pvi_draws_covered */
-    pvi_row_count rows;
+    pvi_stage_found stage;
     pvi_matrix *whole; /* owned: the table that `held` is a part of; NULL: nothing was held out */
     pvi_matrix held;
     double held_share;
@@ -115,7 +123,7 @@ pv_status pvi_hold_out(const pv_plan *plan, pvi_matrix *m, pvi_matrix *train, pv
 pv_status pvi_plan_rng(const pv_plan *plan, pv_rng **out); /* the run's source of randomness */
 /* The state of the optimiser, its arrays and what it makes of them. */
 pv_status pvi_optimizer_state(const pvi_job *j, pv_arena *a, void **state);
-pv_status pvi_run_matrix(pv_plan *plan, const pvi_matrix *m, pvi_tap tap, void *tap_user, pv_result **out);
+pv_status pvi_run_matrix(pv_plan *plan, pvi_matrix *m, pvi_tap tap, void *tap_user, pv_result **out);
 /* How many units, under the name that says which. */
 static inline void pvi_units_write(pvi_jw *w, int64_t n, int64_t unit_rows, bool known)
 {

@@ -84,6 +84,8 @@ cert counted-tr binary data.person_rows_share=0.2 optimizer=tr optimizer.steps=1
 cap=3
 cert counted-poisson binary data.person_rows_share=0.1 optimizer=adam sampler=poisson sampler.batch=150 optimizer.steps=12
 cert counted-schedule binary data.person_rows_share=0.1 optimizer=sgd sampler.batch=150 optimizer.noise=linear:2,1 optimizer.steps=12
+cert knots-zero-out binary data.knots_share=0.1 data.curves=6
+cert knots-poisson binary data.knots_share=0.1 data.curves=6 optimizer=sgd sampler=poisson sampler.batch=150 budget.relation=replace optimizer.steps=12
 cert unit-sum-clip binary unit.combine=sum clip=2
 cert unit-sum-tr binary unit.combine=sum optimizer=tr optimizer.steps=12
 

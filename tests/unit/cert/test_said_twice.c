@@ -252,6 +252,11 @@ static void counts_are_compared(void **state)
         { "unit-mean-rows", "\"data.person_rows\":3", "\"data.person_rows\":\"auto\"", "data.person_rows says" },
         { "unit-mean-rows", "\"data.person\":null", "\"data.person\":null,\"data.person_rows_share\":0.05",
           "data.person_rows_share says" },
+        { "knots-zero-out", "\"data.knots_share\":0.1", "\"data.knots_share\":0.2", "data.knots_share" },
+        { "knots-zero-out", "\"data.knots_share\":0.1", "\"data.knots_share\":0", "data.knots_share" },
+        { "knots-zero-out", "\"data.knots_share\":0.1,", "", "data.knots_share" },
+        { "unit-mean-rows", "\"data.person\":null", "\"data.person\":null,\"data.knots_share\":0.05",
+          "data.knots_share says" },
     };
     tried = 0;
     for (size_t i = 0; i < sizeof of_settings / sizeof *of_settings; i++) {
@@ -298,7 +303,9 @@ static void counts_follow_from_the_rest(void **state)
     tried = 0;
     corpus_each("certificates-v4", ".json", change_counts, "counted-tr.json");
     corpus_each("certificates-v4", ".json", change_counts, "counted-replace-poisson.json");
-    PVT_IS(tried, 2);
+    corpus_each("certificates-v4", ".json", change_counts, "knots-zero-out.json");
+    corpus_each("certificates-v4", ".json", change_counts, "knots-poisson.json");
+    PVT_IS(tried, 4);
 }
 
 /* What version 2 let pass goes on to verify: settings that are missing or out of range. */

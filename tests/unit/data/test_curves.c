@@ -127,16 +127,17 @@ static void how_many(void **state)
     } is[] = { { 10, 0.1, 2 },   { 1000, 1, 6 }, { 32561, 0.1, 10 },
                { 32561, 1, 25 }, { 1e7, 1, 32 }, { 100, INFINITY, 32 } };
     dt_write(t.schema, SCHEMA(""), sizeof SCHEMA("") - 1);
+    pvi_knots_ask knots = { 0 };
     t.cfg.curves = "auto";
     for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
         int64_t features = 0;
         t.expect.epsilon = is[i].epsilon;
-        PVT_OK(pvi_curves_features(t.ctx, &t.cfg, &t.expect, is[i].n, &features));
+        PVT_OK(pvi_curves_features(t.ctx, &t.cfg, &t.expect, is[i].n, &features, &knots));
         PVT_IS(features, is[i].knots + 2);
     }
     int64_t features = 0;
     t.expect = (pvi_expect) { .classes = 0, .curves = PVI_CURVES_FIT, .epsilon = 1.0 };
-    PVT_OK(pvi_curves_features(t.ctx, &t.cfg, &t.expect, 20000, &features));
+    PVT_OK(pvi_curves_features(t.ctx, &t.cfg, &t.expect, 20000, &features, &knots));
     PVT_IS(features, 6 + 2); /* as for 1000 units with classes */
 }
 
