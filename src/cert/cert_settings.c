@@ -20,9 +20,10 @@
  *   (6)  the constants of a bound under further assumptions are those of the model and the penalty
  *   (7)  a list of numbers for layers has as many as the network has layers with weights; clipping norms of layers
  *        have the gradient's bound for their root of squares, or more where `clip` is below it
- *   (8)  persons were counted by their rows if data.person_rows_share says so, values if data.knots_share does, with
- *        noise by that share of the budget (plan/budget.c (4); equal up to 1e-5).  There are as many counts of persons
- *        as rows could be; where data.person_rows is auto, rows_per_person is what they say (query/person_rows.c (2))
+ *   (8)  persons were counted by their rows if data.person_rows_share says so, values if data.knots_share does,
+ *        with noise by that share of the budget (plan/budget.c (4); equal up to 1e-5).  There are as many counts of
+ *        persons as rows could be; where data.person_rows is auto, rows_per_person is what they say
+ *        (query/person_rows.c (2))
  * Rows compare nothing that a version does not have; `since` is the first that does. */
 #include "cert.h"
 
@@ -207,7 +208,8 @@ ROW(person_rows)
 }
 
 /* The noise of a stage is that of its share of the budget. */
-static bool noise_by_share(const pvi_cert_kind *stage, const pvi_cert *c, const pvi_json *settings, const pvi_json *said)
+static bool noise_by_share(const pvi_cert_kind *stage, const pvi_cert *c, const pvi_json *settings,
+                           const pvi_json *said)
 {
     const double epsilon = number(settings, "budget.epsilon");
     double mu;

@@ -107,7 +107,8 @@ pv_status pvi_curves_choose(pv_ctx *ctx, pv_arena *a, const pvi_data_cfg *cfg, c
     if (s != PV_OK) return s;
     const char *why = excluded(cfg, e);
     if (want > 0 && why) return pvi_fail(ctx, PV_E_PARAM, "data.curves=%s %s", cfg->curves, why);
-    if (!as_declared && (want == OFF || why || (want == AUTO && e->curves_asked))) return without_curves(ctx, cfg, e, sc);
+    if (!as_declared && (want == OFF || why || (want == AUTO && e->curves_asked)))
+        return without_curves(ctx, cfg, e, sc);
     for (int64_t i = 0; i < sc->count; i++) {
         pvi_column *c = &sc->column[i];
         c->curved = c->type == PVI_COL_NUMBER && !c->raw && !c->straight && (!as_declared || c->knots > 0);
@@ -158,7 +159,8 @@ void pvi_curves_spread(pvi_column *c, int64_t k)
     c->knot[c->knots++] = c->lo;
     for (int64_t j = 1; j < k - 1; j++) {
         const double v = off_scale(c, from + (to - from) * (double)j / (double)(k - 1));
-        if (pvi_curves_at(c, v) > pvi_curves_at(c, c->knot[c->knots - 1]) && pvi_curves_at(c, v) < 1.0f) c->knot[c->knots++] = v;
+        if (pvi_curves_at(c, v) > pvi_curves_at(c, c->knot[c->knots - 1]) && pvi_curves_at(c, v) < 1.0f)
+            c->knot[c->knots++] = v;
     }
     c->knot[c->knots++] = c->hi;
 }

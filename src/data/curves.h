@@ -11,7 +11,7 @@ pv_status pvi_curves_place(pv_ctx *ctx, pv_arena *a, const pvi_data_cfg *cfg, co
 /* The schema of a trained model with its curves placed; and the factor that every row of it has. */
 pv_status pvi_curves_trained(pv_ctx *ctx, pv_arena *a, const pvi_data_cfg *cfg, const char *schema, pvi_schema **out);
 double pvi_curves_factor(const pvi_data_cfg *cfg, const pvi_schema *sc);
-/* Rows of one feature a number, a missing one below -1/2, to rows of hats: as cells, dense or CSR.  whole: not cells. */
+/* Rows of one feature a number, a missing one below -1/2, to rows of hats: cells, dense or CSR; whole: no cells. */
 pv_status pvi_curves_expand(const pvi_data_cfg *cfg, bool whole, const pvi_schema *sc, pvi_matrix *m);
 bool pvi_curves_dense(const pvi_data_cfg *cfg, const pvi_schema *sc); /* not CSR */
 /* k knots at equal distances on the column's scale, fewer where floats are no finer, into c->knot; the feature of a

@@ -24,7 +24,7 @@
 
 static const double auto_share = 0.02, least_signal = 2e3, even = 0.2;
 
-/* ---- is it worth it? --------------------------------------------------------------------------------------------- */
+/* ---- is it worth it? --------------------------------------------------------------------------------------- */
 
 static bool is_open(const pvi_column *c)
 {
@@ -58,7 +58,7 @@ pv_status pvi_knots_share(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect
     return PV_OK;
 }
 
-/* ---- rows that wait ---------------------------------------------------------------------------------------------- */
+/* ---- rows that wait ---------------------------------------------------------------------------------------- */
 
 static pv_status open_fine(pv_arena *a, pvi_column *c, pvi_fine *f)
 {
@@ -116,7 +116,7 @@ int32_t pvi_late_feature(const pvi_late *l, int64_t column)
     return l->fine[column].feature;
 }
 
-/* ---- knots by released counts ------------------------------------------------------------------------------------ */
+/* ---- knots by released counts ------------------------------------------------------------------------------ */
 
 /* (1) to (3): the shares of the bins, all of them. */
 static void shares(const int64_t *count, int64_t bins, int64_t knots, double stddev, double *q)
@@ -138,7 +138,7 @@ static void place(const pvi_fine *f, const int64_t *count, double stddev)
 {
     const int64_t bins = f->edges - 1, K = f->column->knots;
     double q[PVI_KNOT_BINS], below = 0.0; /* below: the share of bins before edge e */
-    if (K < 3 || bins < K - 1) return; /* the bounds, or no finer edges than knots */
+    if (K < 3 || bins < K - 1) return;    /* the bounds, or no finer edges than knots */
     shares(count, bins, K, stddev, q);
     for (int64_t j = 1, e = 0; j < K - 1; j++) {
         const double target = (double)j / (double)(K - 1);

@@ -64,7 +64,8 @@ const pv_param pvi_data_params[] = {
     { "curves", PV_STR, AT(curves), 0, 0, 0, true,
       "a curve for each number of a table with a schema: off, so many knots, or auto: by units and epsilon", "auto" },
     { "knots_share", PV_F64, AT(knots_share), PV_AUTO, 0, 0.9, true,
-      "share of the budget for noisy histograms of all numbers, by which knots of curves are placed; auto: 0.02 where "
+      "share of the budget for noisy histograms of all numbers, by which knots of curves are placed; auto: 0.02 "
+      "where "
       "units and epsilon make it worth that, else 0",
       NULL },
     { "person", PV_STR, AT(person), 0, 0, 0, true,

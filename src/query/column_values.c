@@ -19,7 +19,7 @@ static int64_t place(const pvi_bins *b, const pv_rows *units, int64_t u, int64_t
     return pvi_late_bin(b->arg, h, 0.0f); /* sparse rows leave out zeros */
 }
 
-_Static_assert(PVI_KNOT_BINS * PVI_KNOT_COLUMNS <= PVI_COUNTS_MOST, "a certificate lists them");
+_Static_assert(PVI_KNOT_BINS *PVI_KNOT_COLUMNS <= PVI_COUNTS_MOST, "a certificate lists them");
 
 int64_t pvi_column_values_columns(int64_t counts)
 {

@@ -58,7 +58,8 @@ const pvi_release_kind pvi_release_kinds[] = {
       "counts every person once: leave the sampler out", "query_histogram.c, release.c (2), (5), mech_gaussian.c (1)",
       true },
     { pvi_kind_column_values, &pvi_query_histogram, &pv_mechanism_gaussian, everyone, false,
-      "counts every unit once: leave the sampler out", "column_values.c, query_histogram.c, release.c (2), (5)", true },
+      "counts every unit once: leave the sampler out", "column_values.c, query_histogram.c, release.c (2), (5)",
+      true },
     { "scores by class", &pvi_query_scores, &pv_mechanism_gaussian, everyone, false,
       "counts every unit once: leave the sampler out", "query_scores.c, release.c (2), mech_gaussian.c (1)", false },
     { 0 },
@@ -67,7 +68,7 @@ const pvi_release_kind pvi_release_kinds[] = {
 const pvi_release_kind *pvi_kind_of(const pv_ask_row *ask)
 {
     for (const pvi_release_kind *k = pvi_release_kinds; k->name; k++)
-        if (k->query == ask->query && k->mech == ask->mech) return k;
+        if (!k->stage && k->query == ask->query && k->mech == ask->mech) return k; /* no optimiser asks for a stage */
     return NULL;
 }
 

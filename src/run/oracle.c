@@ -138,7 +138,8 @@ pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng
     PVI_REQUIRE(m->domain.unit_rows == job->dom.unit_rows && !m->start == !m->domain.unit_rows);
     PVI_REQUIRE(!m->start || job->model.ops->props & PV_UNITS);
     PVI_REQUIRE(!m->byte || job->model.ops->props & PV_PIXELS);
-    PVI_REQUIRE(!job->sparse || m->ptr || m->late); /* what one unit's rounding adds was planned for rows like these */
+    PVI_REQUIRE(!job->sparse || m->ptr ||
+                m->late); /* what one unit's rounding adds was planned for rows like these */
     for (int k = 0; job->private_run && k < PVI_RELEASES; k++) {
         const pv_noise *n = &job->release[k].noise;
         PVI_REQUIRE(!some(job, k) || (!n->off && n->sensitivity > 0.0 && n->scale >= n->multiplier * n->sensitivity));

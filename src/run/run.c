@@ -307,8 +307,7 @@ static pv_status loop(pv_result *r, const pvi_job *j, const pvi_origins *of, pv_
     return r->measures ? pvi_measures_end(r->measures, r->steps, w) : PV_OK;
 }
 
-static pv_status run_job(pv_result *r, const pvi_job *j, pvi_matrix *m, pv_rng *rng, pvi_tap tap,
-                         void *tap_user)
+static pv_status run_job(pv_result *r, const pvi_job *j, pvi_matrix *m, pv_rng *rng, pvi_tap tap, void *tap_user)
 {
     const bool late = m->late != NULL;
     pv_oracle *o = NULL;

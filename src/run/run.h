@@ -18,7 +18,7 @@ typedef void (*pvi_tap)(void *user, const pvi_seen *seen, double *drawn);
 pv_status pvi_oracle_create(const pvi_job *job, const pvi_matrix *m, pv_rng *rng, pvi_tap tap, void *tap_user,
                             pv_oracle **out);
 void pvi_oracle_free(pv_oracle *o);
-pv_status pvi_oracle_rows(pv_oracle *o); /* room for them as they are stored, now */
+pv_status pvi_oracle_rows(pv_oracle *o);         /* room for them as they are stored, now */
 void pvi_oracle_cap(pv_oracle *o, int64_t rows); /* from now on no unit has more rows than that */
 bool pvi_oracle_spent_all(const pv_oracle *o);
 double pvi_oracle_fraction(const pv_oracle *o);

@@ -118,7 +118,8 @@ static void files_that_differ_in_a_row(void **state)
     static const char *const relations[] = { "zero-out", "replace" },
                              *const layouts[] = { "auto", "sparse", "dense" }, *const optimizers[] = { "pgd", "sgd" };
     for (int k = 0; k < 12; k++)
-        replay(&t, relations[k & 1], layouts[k / 4], k & 1 ? "9" : "auto", optimizers[k >> 1 & 1], NULL, false, false);
+        replay(&t, relations[k & 1], layouts[k / 4], k & 1 ? "9" : "auto", optimizers[k >> 1 & 1], NULL, false,
+               false);
     for (int k = 0; k < 6; k++) /* knots by a release */
         replay(&t, relations[k & 1], layouts[k / 2], k & 1 ? "9" : "auto", optimizers[k & 1], NULL, true, false);
     for (int k = 0; k < 3; k++) replay(&t, "replace", layouts[k], "9", "pgd", NULL, true, true);

@@ -170,6 +170,9 @@ for curves in auto 4 off; do
         --certificate "$folder/curves-$curves.json" >said 2>&1
     made=$((made + 1))
 done
+"$privet" train table.csv --schema table.schema.json --delta 1e-4 --quiet data.curves=6 data.knots_share=0.1 --out m.pvt \
+    --certificate "$folder/knots.json" >said 2>&1
+made=$((made + 1))
 "$privet" train binary --delta 1e-4 --quiet optimizer=tr optimizer.steps=12 --out "$folder/tr.pvt"
 "$privet" train small-images-idx3-ubyte model=cnn:conv2x3,relu,pool2,dense sampler.batch=50 optimizer.steps=5 \
     --delta 1e-4 --quiet --out "$folder/cnn.pvt"
