@@ -31,7 +31,7 @@ static int teardown(void **state)
 }
 
 /* The rows as a LIBSVM file, digits enough to be the same floats. */
-static void write_rows(const pvt_table *rows, const char *path)
+static void write_rows(pvt_table *rows, const char *path)
 {
     FILE *f = fopen(path, "w");
     PVT_TRUE(f != NULL);
@@ -43,7 +43,7 @@ static void write_rows(const pvt_table *rows, const char *path)
     fclose(f);
 }
 
-static pv_status train(const pvt_table *rows, const char *const *pairs, pv_result **r)
+static pv_status train(pvt_table *rows, const char *const *pairs, pv_result **r)
 {
     pv_plan *p;
     PVT_OK(pv_plan_create(t.ctx, &p));
@@ -69,7 +69,7 @@ typedef struct truth {
 } truth;
 
 /* Straight from the definitions, in doubles. */
-static truth logistic(const pvt_table *rows, const double *w)
+static truth logistic(pvt_table *rows, const double *w)
 {
     const int n = (int)rows->m.domain.n;
     double g[P] = { 0 }, H[P * P] = { 0 }, e[P], work[P], *m = calloc((size_t)n, sizeof *m), above = 0.0, pairs = 0.0;
@@ -285,7 +285,7 @@ static void no_bound_for_the_last_iterate_alone(void **state)
     pvt_table_free(other);
 }
 
-static void refused(const pvt_table *rows, const char *key, const char *value, const char *key2, const char *value2,
+static void refused(pvt_table *rows, const char *key, const char *value, const char *key2, const char *value2,
                     const char *why)
 {
     const char *pairs[] = { "optimizer.steps", "3", key, value, key2, value2, NULL };

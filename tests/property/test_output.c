@@ -5,7 +5,7 @@
 
 enum { N = 200, P = 4, T = 3, RUNS = 120 };
 
-static void run(pv_ctx *ctx, const pvt_table *rows, const char *optimizer, const char *steps, const char *output,
+static void run(pv_ctx *ctx, pvt_table *rows, const char *optimizer, const char *steps, const char *output,
                 int seed, double *w)
 {
     char text[16];

@@ -43,7 +43,7 @@ static void write_npy(const double *w, int64_t d)
     PVT_TRUE(closed);
 }
 
-static pv_status train(const pvt_table *rows, const char *const *pairs, pv_result **r)
+static pv_status train(pvt_table *rows, const char *const *pairs, pv_result **r)
 {
     pv_plan *p;
     PVT_OK(pv_plan_create(t.ctx, &p));
@@ -150,7 +150,7 @@ static void preconditioned_steps_start_there(void **state)
 
 /* ---- random, zero, sets ------ */
 
-static void first_weights(const pvt_table *rows, const char *start, const char *seed, const char *model, double *w,
+static void first_weights(pvt_table *rows, const char *start, const char *seed, const char *model, double *w,
                           int64_t cap)
 {
     const char *pairs[] = { "optimizer.start",
@@ -274,7 +274,7 @@ static void the_certificate_says_where_it_started(void **state)
 
 /* ---- refused ------ */
 
-static void refused(const pvt_table *rows, const char *start, const char *key, const char *value, const char *why)
+static void refused(pvt_table *rows, const char *start, const char *key, const char *value, const char *why)
 {
     const char *pairs[] = { "optimizer.start", start, "optimizer.steps", "3", "model", "logistic", key, value, NULL };
     pv_result *r;
