@@ -45,7 +45,7 @@ ok train small --quiet --delta 1e-4 --out rows.pvt
 printf 'age,rich\n40,no\n20,yes\n' >t.csv
 printf '{"columns": [{"name": "age", "type": "number", "min": 0, "max": 100},
     {"name": "rich", "type": "label", "values": ["no", "yes"]}]}' >t.json
-run train t.csv --schema t.json --quiet --out table.pvt
+run train t.csv run.least=1 --schema t.json --quiet --out table.pvt
 fails 3 'privet: images-idx3-ubyte: data of format idx, but the model was trained on a table of 2 columns' eval table.pvt images-idx3-ubyte
 fails 3 'privet: images-idx3-ubyte: data of format idx, but data.schema is for tables: leave it out' train images-idx3-ubyte --schema t.json
 fails 3 'privet: images-idx3-ubyte: images of 81 pixels, but the model was trained on rows of 3 features' eval rows.pvt images-idx3-ubyte
