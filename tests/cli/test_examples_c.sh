@@ -35,7 +35,7 @@ runs ./02_memory
 has out 'epsilon 1 at delta'
 has out 'from a file: the same weights'
 runs ./03_arrow
-has out '2000 rows, 11 weights, epsilon 1 at delta'
+has out '2000 rows, 7 weights, epsilon 1 at delta'
 printf '%s\n' '1 1:0.5 2:1' '-1 1:-0.5 2:-1' '1 1:0.25 2:0.75' '-1 1:-1 2:0.1' >two.svm
 privet train two.svm run.least=1 --delta 0.01 --out two.pvt >/dev/null 2>&1
 runs ./04_predict two.pvt 0.5 1

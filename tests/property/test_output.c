@@ -5,8 +5,8 @@
 
 enum { N = 200, P = 4, T = 3, RUNS = 120 };
 
-static void run(pv_ctx *ctx, pvt_table *rows, const char *optimizer, const char *steps, const char *output,
-                int seed, double *w)
+static void run(pv_ctx *ctx, pvt_table *rows, const char *optimizer, const char *steps, const char *output, int seed,
+                double *w)
 {
     char text[16];
     pv_plan *p;
