@@ -16,7 +16,7 @@ step() { # CODE ARGS...: one command; what it says is lines of privet
 done_with() {
     check "$table: $commands commands" test "$commands" -lt 10
 }
-complete() { # SED...: what somebody who knows the columns writes into the draft
+filled_in() { # SED...: what somebody who knows the columns writes into the draft
     sed "$@" draft.json >schema.json
 }
 auc() { # LEAST
@@ -38,7 +38,7 @@ step 2 train kunden.csv --epsilon 1
 has err 'a table needs data.schema=FILE'
 step 0 schema draft kunden.csv --label gekündigt --out draft.json
 has err '5 columns are still open: say what each is'
-complete -e 's/"separator"/"decimal": ",", "thousands": ".", "trailing": true, "separator"/' -e 's/"missing": \[""\]/"missing": ["", "k. A."]/' \
+filled_in -e 's/"separator"/"decimal": ",", "thousands": ".", "trailing": true, "separator"/' -e 's/"missing": \[""\]/"missing": ["", "k. A."]/' \
     -e '/"Kunde"/s/open/ignore/' -e '/"Bemerkung"/s/open/text/' -e '/"Umsatz"/s/"open"/"number", "min": 0, "max": 5000, "source": "price list"/' \
     -e '/"Quote"/s/"open"/"number", "min": 0, "max": 1, "missing": "middle"/' -e '/"Newsletter"/s/"open"/"category", "values": [["ja", "Ja", "JA"], "nein"]/' \
     -e '/"gekündigt"/s/"label"/"label", "values": [{"bleibt": ["-"]}, {"kündigt": ["x"]}]/'
@@ -70,7 +70,7 @@ step 2 train stays.csv.gz --schemas s.json
 has err 'privet: unknown option --schemas for train; did you mean --schema?'
 step 0 schema draft stays.csv.gz --label back --out draft2.json
 cp draft2.json draft.json
-complete -e '/"patient"/s/"open"/"person", "rows": 4/' -e '/"age"/s/"open"/"number", "min": 0, "max": 110, "missing": "middle"/' \
+filled_in -e '/"patient"/s/"open"/"person", "rows": 4/' -e '/"age"/s/"open"/"number", "min": 0, "max": 110, "missing": "middle"/' \
     -e '/"admitted"/s/"open"/"date", "min": "2020-01-01", "max": "2022-12-31"/' -e '/"ward"/s/"open"/"category", "values": ["surgery", "icu"], "outside": "other"/' \
     -e '/"lactate"/s/"open"/"number", "min": 0, "max": 10, "missing": "middle"/' -e '/"back"/s/"label"/"label", "values": ["no", "yes"]/' -e 's/"missing": \[""\]/"missing": ["", "NA", "?"]/'
 step 3 train stays.csv.gz --schema schema.json --epsilon 2 --out stays.pvt
@@ -104,7 +104,7 @@ step 0 schema draft fields.json --label price --out draft3.json
 step 3 train houses.csv --schema draft3.json --epsilon 1 --out houses.pvt
 has err "column \"rooms\" has no value (''); \"missing\": \"middle\" or \"zero\" in the schema would allow it"
 cp draft3.json draft.json
-complete -e '/"rooms"/s/"max": 10/"max": 10, "missing": "middle"/'
+filled_in -e '/"rooms"/s/"max": 10/"max": 10, "missing": "middle"/'
 step 0 train houses.csv --schema schema.json --epsilon 1 --out houses.pvt
 has err 'privet: note: houses.csv: the schema does not have, and nothing reads, column ""'
 step 0 verify houses.pvt

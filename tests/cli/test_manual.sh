@@ -3,9 +3,10 @@
 mkdir man
 ok man man
 sh "$PRIVET_SOURCE/tools/man_header.sh" "$PRIVET_SOURCE/include/privet.h" 0.1.0 >man/libprivet.3
-for c in $(sed -n 's/^    { "\([a-z]*\)", cmd_.*/\1/p' "$PRIVET_SOURCE/cli/main.c" | grep -vx 'run\|man\|complete'); do
+sed -n 's/^    { "\([a-z]*\)", cmd_.*/\1/p' "$PRIVET_SOURCE/cli/main.c" | grep -vx 'run\|man\|complete' >commands
+while read -r c; do
     check "a page for $c" grep -q "^.TH PRIVET.-$c 1 " "man/privet-$c.1"
-done
+done <commands
 has man/privet-train.1 '\fB\-\-epsilon\fR \fIE\fR'
 has man/privet.1 budget.epsilon
 has man/privet-schema.5 'A schema declares the columns'

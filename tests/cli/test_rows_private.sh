@@ -47,7 +47,7 @@ compare() { # above or below, settings
     which=$1
     shift
     for k in 3 40; do
-        cp $which.$k table
+        cp "$which.$k" table
         all_of "$@" | plain >all.$k
     done
     check "$which: $*: $(diff all.3 all.40 | head -4)" cmp all.3 all.40

@@ -22,7 +22,7 @@ offences=$(
         # nor in what messages and help say: names come from the registry (pv_names_with)
         key=$kind
         [ "$kind" != loss ] || key=model
-        grep -rnE "\"[^\"]*\b$key=$text([^a-z0-9-]|\$)" src | grep -v "^src/[a-z/]*/\(${kind}\|opt\)_$name[a-z.]*:" || true
+        grep -rnE "\"[^\"]*\b$key=$text([^a-z0-9-]|\$)" src | grep -v "^src/[a-z/]*/\(${kind}\|opt\)_${name}[a-z.]*:" || true
         [ "$kind" != optimizer ] || grep -rnE "\"([^\"]*[^A-Za-z0-9_.-])?$text([^A-Za-z0-9_=.:-][^\"]*)?\"" src |
             grep -vE "^src/(opt/opt_$name\.c|api/(account_request|epochs)\.c):" || true # their sbcd is a mechanism
     done
