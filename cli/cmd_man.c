@@ -190,7 +190,7 @@ static int man_topic(const topic *t)
         else if (line[0] == '#') printf(".SH \"%s\"\n", line + strspn(line, "# "));
         else if (line[0] == '|') {
             if (plain_cells(line, cells, sizeof cells)) man_cells(cells + strspn(cells, " "));
-        } else if (line[0] == '-') puts(".IP \\(bu 2"), roff(line + 2), puts("");
+        } else if (line[0] == '-' && line[1] == ' ') puts(".IP \\(bu 2"), roff(line + 2), puts("");
         else if (len == 0) puts(".PP");
         else roff(line + strspn(line, " ")), puts("");
         p += len + (p[len] == '\n');

@@ -196,8 +196,10 @@ int cmd_train(cli *c)
     pv_result *result = NULL;
     const char *rows;
     char *evaluation = NULL, path[PATH];
+    if (!c->args.n_words && !c->args.config && !setting_value(c, "data.path"))
+        return usage("train needs more: privet train %s", c->cmd->words);
     int code = plan_holdout(c, &rows);
-    if (code == EXIT_DONE) code = make_plan(c, c->args.words[0], &plan);
+    if (code == EXIT_DONE) code = make_plan(c, c->args.n_words ? c->args.words[0] : NULL, &plan);
     if (code == EXIT_DONE && c->args.dump_config) {
         code = dump_settings(c, plan);
         if (strcmp(c->args.dump_config, "-") == 0) goto out;

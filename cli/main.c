@@ -14,7 +14,7 @@ const command cli_commands[] = {
     { "schema", cmd_schema, "draft DATA | show SCHEMA|MODEL | check SCHEMA|MODEL DATA", 2, 3,
       OPT_SCHEMA | OPT_OUT | OPT_JSON | OPT_QUIET,
       "begin a schema from the header of a table, print one as a table, or count what of a table does not fit it" },
-    { "train", cmd_train, "DATA [key=value ...]", 1, 1,
+    { "train", cmd_train, "DATA [key=value ...]", 0, 1,
       SETTINGS | OPT_TRAIN | OPT_OUT | OPT_CERT | OPT_JSON | OPT_QUIET,
       "fit a model to private rows, within a privacy budget" },
     { "predict", cmd_predict, "MODEL DATA [key=value ...]", 2, 2,

@@ -7,12 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* One line, whatever was typed. */
 static int error_line(int code, const char *fmt, va_list ap)
 {
+    char line[4096];
     progress_clear();
-    fputs("privet: ", stderr);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, fmt, ap);
+    for (unsigned char *p = (unsigned char *)line; *p; p++)
+        if (*p < ' ' || *p == 127) *p = '?';
+    fprintf(stderr, "privet: %s\n", line);
     return code;
 }
 

@@ -69,7 +69,8 @@ static pvi_outcome not_finite(const pvi_encoder *e, const pvi_column *col, const
     if (!number) {
         if (col->raw) return pvi_encode_missing(e, col, f);
         return complain(e, col->date ? PVI_NO_DATE : PVI_NO_NUMBER,
-                        col->date ? "column \"%s\": '%s' is not a date" : "column \"%s\": '%s' is not a number",
+                        col->date ? "column \"%s\": '%s' is not a date as 2024-01-31"
+                                  : "column \"%s\": '%s' is not a number",
                         col->name, f);
     }
     if (isfinite(x))

@@ -113,6 +113,12 @@ run report ball.pvt --out page.html
 has page.html 'noise, radius of the ball'
 rm choice.pvt ball.pvt page.html
 
+# What --dump-config writes is enough, the data's name with it; without any there is nothing to train on.
+run train small --seed 1 --quiet --dump-config whole.json --out one.pvt
+run train --config whole.json --quiet --out two.pvt
+same 'the same run from its settings' '' "$(cmp one.pvt two.pvt 2>&1)"
+fails 2 'privet: unexpected argument a?b; usage: privet train DATA [key=value ...]' train small "$(printf 'a\nb')"
+
 # Settings of an accountant as they are listed; the certificate records them, and verify recomputes with them.
 ok train small --quiet --accountant zcdp accountant.conversion=paper --certificate c.json --out paper.pvt
 has c.json '"accountant": "zcdp:conversion=paper"'

@@ -71,8 +71,11 @@ const char *pvi_csv_hint(const pvi_csv *s, const char *text, size_t len)
     } kinds[] = { { ';', "; \"separator\": \";\" in the schema reads semicolons" },
                   { '\t', "; \"separator\": \"\\t\" in the schema reads tabs" },
                   { ',', "; \"separator\": \",\" in the schema reads commas" } };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].separator != s->sc->separator && memchr(text, kinds[i].separator, len)) return kinds[i].hint;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char mark = kinds[i].separator;
+        const bool in_numbers = mark == s->sc->decimal || mark == s->sc->thousands;
+        if (mark != s->sc->separator && !in_numbers && memchr(text, mark, len)) return kinds[i].hint;
+    }
     return "";
 }
 
