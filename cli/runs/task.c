@@ -52,8 +52,8 @@ static void put_path(FILE *f, const char *key, const char *path)
 
 static bool is_path(const char *key)
 {
-    static const char *const keys[] = { "data.path",   "data.schema",     "data.person_file", "set.vertices",
-                                        "run.holdout", "optimizer.start", "data.trained_on" };
+    static const char *const keys[] = { "data.path",    "data.schema", "data.labels",     "data.person_file",
+                                        "set.vertices", "run.holdout", "optimizer.start", "data.trained_on" };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0) return true;
     return false;

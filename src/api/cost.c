@@ -21,7 +21,7 @@ static pv_status cost_json(pvi_job *j, char **json)
     pvi_jw_str(&w, "model", j->model.named->name);
     pvi_jw_str(&w, "optimizer", j->opt->head.name);
     const bool stage = j->release[PVI_STAGE].asked;
-    pvi_units_write(&w, j->dom.n, j->dom.unit_rows, !(stage && j->cap_open));
+    pvi_units_write(&w, j->dom.n, j->dom.unit_rows, !(pvi_stage_counts(j) && j->cap_open));
     if (stage) pvi_jw_f64(&w, j->knots.share > 0.0 ? "knots_share" : "person_rows_share", j->stage_share);
     pvi_jw_i64(&w, "parameters", j->prob.d);
     pvi_jw_i64(&w, "steps", j->opt->steps(j->opt_cfg));

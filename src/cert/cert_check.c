@@ -566,13 +566,13 @@ static pv_status check_assumptions(pv_ctx *ctx, const char *name, const pvi_cert
 /* ---- epsilon ---------------------------------------------------------------------------------------------- */
 
 /* A numerical accountant chooses its lattice by numbers that the last bits of another machine's libm move, and its
- * bounds move by up to their precision (acct_pld.c), 1e-3 of epsilon by default; all of them are bounds.  Where one
- * misses the claim by no more than that, one ten times as close as the closest that can be asked for decides. */
+ * bounds move by up to their precision (acct_pld.c), 1e-2 of epsilon at most; all of them are bounds.  Where one
+ * misses the claim by no more than twice that, one ten times as close as the closest that can be asked for decides. */
 static double tighter(pv_ctx *ctx, const pvi_cert *c, bool replace, double epsilon)
 {
     const double claimed = replace ? c->epsilon_replace : c->epsilon;
     double eps;
-    if (epsilon > claimed * (1.0 + 2e-3)) return epsilon;
+    if (epsilon > claimed * (1.0 + 2e-2)) return epsilon;
     const pv_status s =
         pvi_pld_within(ctx, replace ? PV_REL_REPLACE : c->relation, replace ? c->events_replace : c->events,
                        pvi_down(c->delta - c->delta_draws, 1), 1e-6, &eps);

@@ -43,6 +43,13 @@ pv_status pvi_knots_share(pv_ctx *ctx, const pvi_data_cfg *cfg, const pvi_expect
     const double said = cfg->knots_share;
     int64_t open = 0;
     sc->knots = (pvi_knots_ask) { 0 };
+    for (int64_t i = 0; e->curves == PVI_CURVES_FIT && i < sc->count; i++)
+        if (sc->column[i].bought)
+            return pvi_fail(
+                ctx, PV_E_PARAM,
+                "column \"%s\": its knots were placed by a release of another run, which this one does not "
+                "count: take \"knots\" and \"placed\" out of the schema",
+                sc->column[i].name);
     if (e->curves != PVI_CURVES_FIT || said == 0.0) return PV_OK;
     for (int64_t i = 0; i < sc->count; i++) open += is_open(&sc->column[i]);
     const bool asked = said > 0.0;
@@ -131,7 +138,8 @@ static void shares(const int64_t *count, int64_t bins, int64_t knots, double std
         for (int64_t b = 0; b < bins; b++) left += q[b] = fmin(q[b] / sum, most);
         sum = left;
     }
-    for (int64_t b = 0; b < bins; b++) q[b] = (1.0 - even) * q[b] / sum + even / (double)bins; /* (3) */
+    for (int64_t b = 0; b < bins; b++)
+        q[b] = (1.0 - even) * q[b] + (1.0 - (1.0 - even) * sum) / (double)bins; /* (3) */
 }
 
 static void place(const pvi_fine *f, const int64_t *count, double stddev)

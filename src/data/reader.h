@@ -121,6 +121,7 @@ typedef struct pvi_column {
     int64_t scale;   /* PVI_SCALE_*: where knots stand                                                */
     int64_t knots;   /* 0: not declared, and not yet chosen                                           */
     double *knot;
+    bool bought;  /* "placed": its knots are by a histogram that another run released and counts */
     bool placed;  /* a released histogram says where its knots stand (knots.c)                          */
     int32_t wide; /* the first of its features among those of curves                                  */
 } pvi_column;

@@ -17,6 +17,8 @@
  *                 data.person_rows says it
  *   (6) curves    of numbers and dates (curves.c): "curve": false for a straight line, "knots": [..] increasing and
  *                 within the bounds, or "scale": linear, log or symlog, which says where knots are put;
+ *                 "placed" marks, in a model's schema, knots that its run bought (knots.c): another run may not declare
+ *                 what its certificate would not count
  *                 "monotone": "up" or "down", a curve that never falls or never rises (run/monotone.c)
  *
  *   (7) boolean   a category of two values, "no" and "yes", in the spellings `truths`; "values": "boolean" of a label
@@ -50,8 +52,9 @@ static pv_status bad(const reading *r, const pvi_json *at, const char *fmt, ...)
 
 static const char *const table_keys[] = { "$schema",   "header",   "separator", "skip",   "decimal",
                                           "thousands", "trailing", "missing",   "columns" };
-static const char *const column_keys[] = { "name",  "type",  "min",   "max",  "values", "missing",  "outside",
-                                           "curve", "knots", "scale", "rows", "source", "monotone", "text" };
+static const char *const column_keys[] = { "name",    "type",    "min",      "max",   "values",
+                                           "missing", "outside", "curve",    "knots", "scale",
+                                           "rows",    "source",  "monotone", "text",  "placed" };
 enum { TABLE_KEYS = sizeof table_keys / sizeof *table_keys, COLUMN_KEYS = sizeof column_keys / sizeof *column_keys };
 
 static bool is_one_of(const char *key, const char *const *keys, int64_t n)
@@ -280,14 +283,17 @@ static pv_status read_curve(const reading *r, const pvi_json *v, pvi_column *c)
 {
     static const char *const scales[] = { "linear", "log", "symlog" };
     const pvi_json *curve = pvi_json_get(v, "curve"), *knots = pvi_json_get(v, "knots"),
-                   *scale = pvi_json_get(v, "scale"),
+                   *scale = pvi_json_get(v, "scale"), *placed = pvi_json_get(v, "placed"),
                    *any = curve   ? curve
                           : knots ? knots
-                                  : scale;
+                          : scale ? scale
+                                  : placed;
     if (!any) return PV_OK;
     if (c->type != PVI_COL_NUMBER)
         return bad(r, any, "column \"%s\": \"%s\" is for numbers and dates only", c->name, any->key);
     if (curve && curve->type != PVI_JBOOL) return bad(r, curve, "\"curve\" must be true or false");
+    if (placed && !(placed->type == PVI_JBOOL && placed->num != 0.0 && knots))
+        return bad(r, placed, "\"placed\" is true, of \"knots\" that a histogram of rows placed");
     c->straight = curve && curve->num == 0.0;
     if (c->straight && (knots || scale))
         return bad(r, knots ? knots : scale, "column \"%s\" is to be straight: it has no knots", c->name);
@@ -297,6 +303,7 @@ static pv_status read_curve(const reading *r, const pvi_json *v, pvi_column *c)
     if (s != PV_OK) return s;
     if (c->scale == PVI_SCALE_LOG && !(c->lo > 0.0))
         return bad(r, scale, "column \"%s\": \"log\" needs a \"min\" above 0; \"symlog\" takes any", c->name);
+    c->bought = placed != NULL;
     return knots ? read_knots(r, knots, c) : PV_OK;
 }
 
@@ -682,6 +689,7 @@ static void write_column(pvi_jw *w, const pvi_schema *s, const pvi_column *c)
         pvi_jw_open(w, "knots", '[');
         for (int64_t k = 0; k < c->knots; k++) pvi_jw_f64(w, NULL, c->knot[k]);
         pvi_jw_close(w, ']');
+        if (c->placed || c->bought) pvi_jw_bool(w, "placed", true);
     }
     pvi_jw_close(w, '}');
 }

@@ -49,7 +49,7 @@ static bool whole_part(writing *w, char thousands)
 {
     int64_t group = digits(w);
     size_t skip = thousands ? mark(w, thousands) : 0;
-    if (skip && (group < 1 || group > 3)) return false;
+    if (skip && (group < 1 || group > 3 || w->out[w->n - group] == '0')) return false;
     for (; skip; skip = mark(w, thousands)) { /* (1) */
         w->s += skip;
         if ((group = digits(w)) != 3) return false;

@@ -129,7 +129,8 @@ pv_status pvi_job_shape(pvi_job *j, const pvi_matrix *m);
 pv_status pvi_job_start(pvi_job *j); /* after model and set are open */
 pv_status pvi_job_budget(pvi_job *j);
 pv_status pvi_job_releases(pvi_job *j);
-pv_status pvi_job_stage(pvi_job *j); /* at the end of pvi_job_releases (stage.c) */
+pv_status pvi_job_stage(pvi_job *j);     /* at the end of pvi_job_releases (stage.c) */
+bool pvi_stage_counts(const pvi_job *j); /* it counts rows of persons, and where values lie otherwise */
 void pvi_stage_warn(const pvi_job *j);
 pv_status pvi_job_noise(pvi_job *j);
 /* Signal to noise of a whole run for rows of ordinary signal, NAN: no formula; a warning where it is below 1

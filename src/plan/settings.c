@@ -353,7 +353,7 @@ pv_status pvi_settings_write(pv_plan *plan, const pvi_job *job, bool with_paths,
     write_rows(pvi_settings_params, &s, "", with_paths, &w);
     if (job && job->image[0]) s.data.image = job->image;
     if (job && job->dom.unit_rows) {
-        const bool chosen = job->cap_open && job->stage_share > 0.0;    /* by a release */
+        const bool chosen = job->cap_open && pvi_stage_counts(job);     /* by a release */
         s.data.person_rows = chosen ? PV_AUTO_I64 : job->dom.unit_rows; /* a schema may have it */
         s.data.person_rows_share = job->knots.share > 0.0 ? 0.0 : job->stage_share;
     }

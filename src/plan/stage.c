@@ -71,6 +71,11 @@ static pv_status check_mechanism(const pvi_job *j, const char *key, const char *
                     j->opt->head.name, what);
 }
 
+bool pvi_stage_counts(const pvi_job *j)
+{
+    return j->stage_share > 0.0 && j->knots.share == 0.0;
+}
+
 /* Releases `bins`, of kind `name`, for j->stage_share of the budget. */
 static pv_status open_stage(pvi_job *j, const char *name, pvi_bins bins)
 {

@@ -73,6 +73,15 @@ has out '"knots_share": 0.02'
 run plan --rows 4000 --schema schema.json --epsilon 2 --json
 has out '"knots_share": 0.02'
 
+# Persons without a cap of their own; and knots that one run bought are no declaration for the next.
+sed 's/, "rows": 2//' persons.json >open.json
+ok train persons.csv --schema open.json --epsilon 3 data.knots_share=0.1 --quiet --out open.pvt
+ok verify open.pvt
+run schema show m.pvt --json
+cp out bought.json
+has bought.json '"placed":true'
+bad 2 'its knots were placed by a release of another run' train rows.csv --schema bought.json --epsilon 1 --quiet --out no.pvt
+
 # ---- by public quantities
 run train rows.csv --schema schema.json --epsilon 0.1 --out few.pvt
 check 'nothing is paid' sh -c '! grep -q knots_share err'

@@ -1,6 +1,7 @@
 # privet show: weights by column, knot, value and class, with the error that noise implies where it is known.
 . "$PRIVET_SOURCE/tests/cli/lib.sh"
 privet demo d >/dev/null 2>&1
+ok train d/demo_train.csv --schema d/demo.schema.json --optimizer pgd --quiet --out d/model.pvt # whose noise has a bound
 ok show d/model.pvt
 has out 'shown        what each point of a column adds to the score, relative to the mean of the column'
 has out 'error        of privacy noise alone: standard deviation at most, less where there are many rows'
