@@ -567,7 +567,7 @@ static pv_status check_assumptions(pv_ctx *ctx, const char *name, const pvi_cert
 
 /* A numerical accountant chooses its lattice by numbers that the last bits of another machine's libm move, and its
  * bounds move by up to their precision (acct_pld.c), 1e-2 of epsilon at most; all of them are bounds.  Where one
- * misses the claim by no more than twice that, one ten times as close as the closest that can be asked for decides. */
+ * misses the claim by no more than twice that, one ten times as close as the closest that can be had decides. */
 static double tighter(pv_ctx *ctx, const pvi_cert *c, bool replace, double epsilon)
 {
     const double claimed = replace ? c->epsilon_replace : c->epsilon;

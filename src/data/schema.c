@@ -17,8 +17,8 @@
  *                 data.person_rows says it
  *   (6) curves    of numbers and dates (curves.c): "curve": false for a straight line, "knots": [..] increasing and
  *                 within the bounds, or "scale": linear, log or symlog, which says where knots are put;
- *                 "placed" marks, in a model's schema, knots that its run bought (knots.c): another run may not declare
- *                 what its certificate would not count
+ *                 "placed" marks, in a model's schema, knots that its run bought (knots.c): another run may not
+ *                 declare what its certificate would not count
  *                 "monotone": "up" or "down", a curve that never falls or never rises (run/monotone.c)
  *
  *   (7) boolean   a category of two values, "no" and "yes", in the spellings `truths`; "values": "boolean" of a label

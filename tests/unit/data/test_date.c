@@ -135,7 +135,8 @@ static void refusals(void **state)
         ":2:1: column \"d\": 2000-01-12 is outside the declared 2000-01-01 .. 2000-01-11; data.outside=clamp would "
         "clamp it");
     dt_fails(&t, "d,y\n12.1.2000,0\n", PV_E_FORMAT,
-             ":2:1: column \"d\": '12.1.2000' is not a date as 2024-01-31; data.outside_text=missing would treat it as missing");
+             ":2:1: column \"d\": '12.1.2000' is not a date as 2024-01-31; "
+             "data.outside_text=missing would treat it as missing");
     t.cfg.schema = SCHEMA("date", "\"2000-01-01\"", "\"today\"");
     dt_fails(&t, "d,y\n1,0\n", PV_E_FORMAT,
              "schema:1:72: column \"d\": \"max\" must be a date, as in \"2024-01-31\"");
