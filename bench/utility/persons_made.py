@@ -61,7 +61,7 @@ def measure(work, kind, seed, epsilons):
     for epsilon in epsilons:
         for way in ("mean", "sum"):
             words = ["--schema", schema, "--epsilon", str(epsilon), "--delta", DELTA, "--seed", str(seed), "--rows-per-person", str(MOST)]
-            privet("train", table, *words, f"unit.combine={way}", "--quiet", "--out", model)
+            privet("train", table, *words, f"unit.combine={way}", "data.knots_share=0", "--quiet", "--out", model)
             v = json.loads(privet("eval", model, test, "--json"))
             found[epsilon, way] = v["auc"], v["log_loss"], v["per_person"]["auc"], v["per_person"]["log_loss"]
     return found

@@ -311,8 +311,8 @@ const item repro_ls[] = {
           LOGISTIC_TAKEN CNN_TAKEN "The network makes 30 passes, with --quick 4. Points of a loss curve are measures "
                                    "along one run.",
       .why = "As in the paper a smaller epsilon means higher losses, and the accuracy of the network, after the "
-             "paper's 30 passes, rises with epsilon, from 80.6 % at 0.2 to 96.4 % at 4. After the 4 passes of "
-             "--quick 0.5 and 4 hardly differ. It was not run without privacy. The paper prints no number.",
+             "paper's 30 passes, rises with epsilon, from 80.6 % at 0.2 to 96.4 % at 4. It was not run without "
+             "privacy. The paper prints no number.",
       .sweeps = fig1, .panels = fig1_panels, .runs = { 1, 5 }, .seconds = { 3, 24 } },
     { LS("fig2", "Fig. 2", "what smoothing does to a noisy signal"),
       .taken = "Of the two-dimensional signal one row is shown instead of pictures; the noise is drawn here.",
