@@ -1,7 +1,8 @@
 /* spelling.c - numbers as a table says that it writes them: 1.234,5 or 1 234.5 or 1'234.
  *
  *   (1) thousands   1 to 3 digits, then groups of exactly 3 behind the declared mark, in front of the decimal mark:
- *                   what is grouped otherwise is no number, so that 12,5 is never taken for 125
+ *                   what is grouped otherwise is no number, so that 12,5 is never taken for 125; nor is 0.500 for
+ *                   500: one or two digits in front of a mark do not begin with 0
  *   (2) a blank     as the mark may be a no-break space (U+00A0, U+202F), an apostrophe U+2019
  *   (3) decimal     the declared mark is a point; a point that is not declared makes the text no number
  *   (4) the rest    sign, exponent and length are those of every number (decimal.h)
@@ -49,7 +50,8 @@ static bool whole_part(writing *w, char thousands)
 {
     int64_t group = digits(w);
     size_t skip = thousands ? mark(w, thousands) : 0;
-    if (skip && (group < 1 || group > 3 || w->out[w->n - group] == '0')) return false;
+    const bool padded = group == 1 || group == 2 ? w->out[w->n - (size_t)group] == '0' : false; /* 0.500 is no 500 */
+    if (skip && (group < 1 || group > 3 || padded)) return false;
     for (; skip; skip = mark(w, thousands)) { /* (1) */
         w->s += skip;
         if ((group = digits(w)) != 3) return false;
