@@ -76,7 +76,7 @@ static void fill(pvi_matrix *m)
 }
 
 /* Seconds a step takes with these settings. */
-static double train(pv_ctx *ctx, const pvi_matrix *m, const char *steps, bool private_run)
+static double train(pv_ctx *ctx, pvi_matrix *m, const char *steps, bool private_run)
 {
     static watch w;
     pv_plan *plan;
